@@ -1,0 +1,491 @@
+//! The decomposition behind a projector: the directions of `H` and how many of
+//! them are kept, in memory that can be used again.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
+
+use crate::check;
+use crate::error::{Error, Result};
+use crate::flatten::Flatten;
+use crate::linalg::{self, Decompose, EighWorkspace};
+use crate::rank::{RankChoice, RankRule, Spectrum};
+use crate::scalar::Scalar;
+
+/// An f64 Gram matrix of f64 data is trusted only if no eigenvalue is smaller
+/// than this share of the largest: then every singular value is as good as an
+/// SVD's to within a factor of 20. (The noise floor of a Gram matrix is about
+/// 1.5e-8 sigma_1, far above eps sigma_1.)
+const GRAM_SPREAD: f64 = 2.5e-3;
+
+/// ... and only if the cut is at least this wide in eigenvalues, relative to
+/// the largest, so that the projector is good to about 1e-13.
+const GRAM_GAP: f64 = 2e-3;
+
+/// Memory that [`Factors::compute`] and the gradient use and leave behind.
+///
+/// One per thread, used again and again: after the largest matrix has been
+/// seen, nothing is allocated.
+///
+/// ```
+/// use egg_geometry::{Factors, RankRule, Workspace};
+/// use ndarray::array;
+///
+/// let mut workspace = Workspace::new();
+/// let mut factors = Factors::new();
+/// for h in [array![[1.0, 0.0, 2.0]], array![[0.0, 3.0, 1.0]]] {
+///     factors.compute(h.view(), RankRule::Relative(0.1), &mut workspace)?;
+///     assert_eq!(factors.choice().p, 1);
+/// }
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// H / scale, n x m.
+    pub(crate) scaled: Vec<f64>,
+    /// Gram matrix of the rows, or whatever square is wanted.
+    pub(crate) square: Vec<f64>,
+    /// Eigenvalues.
+    values: Vec<f64>,
+    eigh: EighWorkspace,
+    /// Intermediate products of the gradient.
+    pub(crate) products: [Vec<f64>; 4],
+}
+
+impl Workspace {
+    /// An empty workspace.
+    ///
+    /// ```
+    /// let workspace = egg_geometry::Workspace::new();
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// A row-major matrix in the front of a buffer that grows when it must.
+pub(crate) fn matrix_in(buffer: &mut Vec<f64>, rows: usize, columns: usize) -> ArrayViewMut2<'_, f64> {
+    let length = rows * columns;
+    if buffer.len() < length {
+        buffer.resize(length, 0.0);
+    }
+    matrix_mut(&mut buffer[..length], rows, columns)
+}
+
+/// A row-major view of a slice of exactly `rows * columns` numbers.
+pub(crate) fn matrix_mut(entries: &mut [f64], rows: usize, columns: usize) -> ArrayViewMut2<'_, f64> {
+    ArrayViewMut2::from_shape((rows, columns), entries)
+        .unwrap_or_else(|_| unreachable!("the callers slice to length"))
+}
+
+fn matrix_ref(entries: &[f64], rows: usize, columns: usize) -> ArrayView2<'_, f64> {
+    ArrayView2::from_shape((rows, columns), entries)
+        .unwrap_or_else(|_| unreachable!("the callers slice to length"))
+}
+
+/// The singular directions of an n x m matrix `H` in R^m, with the rank chosen
+/// by a rule: all that the projector `P = U_p U_p^T` and its gradient need.
+///
+/// Always f64 inside. For f32 data the directions come from an f64 Gram matrix
+/// of the smaller side; for f64 data too where that is accurate, otherwise from
+/// an SVD. `H` is divided by `max |H|` first, so that any scale works.
+///
+/// Most users want [`rectify`](crate::rectify); this is for those who need the
+/// gradient, or who decompose many matrices and count allocations.
+///
+/// ```
+/// use egg_geometry::{Factors, Flatten, RankRule, Workspace};
+/// use ndarray::array;
+///
+/// let h = array![[2.0f32, 0.0], [0.0, 0.5], [2.0, 0.0]];
+/// let mut factors = Factors::new();
+/// factors.compute(h.view(), RankRule::Threshold(0.8), &mut Workspace::new())?;
+/// assert_eq!(factors.projector::<f32>(), array![[1.0, 0.0], [0.0, 0.0]]);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Factors {
+    rows: usize,
+    columns: usize,
+    scale: f64,
+    /// Descending, of H / scale; min(n, m) of them.
+    sigma: Vec<f64>,
+    /// `stored` x m, row i is direction i.
+    directions: Vec<f64>,
+    /// m where n >= m, at least the numerical rank otherwise: what is missing
+    /// lies in the null space of H, with singular value 0.
+    stored: usize,
+    eps: f64,
+    tie_tolerance: f64,
+    choice: RankChoice,
+}
+
+impl Default for Factors {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Factors {
+    /// Factors of nothing yet.
+    ///
+    /// ```
+    /// assert_eq!(egg_geometry::Factors::new().choice().p, 0);
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            rows: 0,
+            columns: 0,
+            scale: 0.0,
+            sigma: Vec::new(),
+            directions: Vec::new(),
+            stored: 0,
+            eps: f64::EPSILON,
+            tie_tolerance: f64::TIE_TOLERANCE,
+            choice: RankChoice {
+                p: 0,
+                by_rule: 0,
+                numerical_rank: 0,
+                extended_by_tie: false,
+                captured: 0.0,
+                gap: 0.0,
+            },
+        }
+    }
+
+    /// Decomposes `h` (n x m) and applies the rank rule. n = 0 is allowed and
+    /// gives p = 0, like a zero matrix.
+    ///
+    /// Complexity: `O(n m min(n, m))`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a bad rule, [`Error::Empty`] for m = 0,
+    /// [`Error::NonFinite`], and [`Error::Backend`] if the decomposition fails.
+    ///
+    /// ```
+    /// use egg_geometry::{Error, Factors, RankRule, Workspace};
+    /// use ndarray::array;
+    ///
+    /// let h = array![[1.0, f64::NAN]];
+    /// let refused = Factors::new().compute(h.view(), RankRule::Fixed(1), &mut Workspace::new());
+    /// assert!(matches!(refused, Err(Error::NonFinite { row: 0, column: 1, .. })));
+    /// ```
+    pub fn compute<T: Scalar>(
+        &mut self,
+        h: ArrayView2<'_, T>,
+        rule: RankRule,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        self.compute_with_ratio_of(h, rule, h.ncols(), workspace)
+    }
+
+    /// [`Factors::compute`] with the m of `Ratio` given apart, because the
+    /// node side decomposes `H^T`.
+    pub(crate) fn compute_with_ratio_of<T: Scalar>(
+        &mut self,
+        h: ArrayView2<'_, T>,
+        rule: RankRule,
+        ratio_columns: usize,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        rule.validate()?;
+        let (rows, columns) = h.dim();
+        if columns == 0 {
+            return Err(Error::Empty {
+                what: "H",
+                rows,
+                columns,
+            });
+        }
+        check::finite("H", &h)?;
+        linalg::ready();
+
+        *self = Self {
+            rows,
+            columns,
+            sigma: std::mem::take(&mut self.sigma),
+            directions: std::mem::take(&mut self.directions),
+            eps: T::eps(),
+            tie_tolerance: T::TIE_TOLERANCE,
+            ..Self::new()
+        };
+        self.sigma.clear();
+        self.directions.clear();
+        self.scale = h
+            .iter()
+            .fold(T::zero(), |largest, entry| largest.max(entry.abs()))
+            .as_f64();
+        if self.scale == 0.0 {
+            return Ok(());
+        }
+        scale_into(h, self.scale, &mut workspace.scaled);
+
+        self.decompose_gram(workspace)?;
+        self.choice = rule.choose(&self.spectrum(ratio_columns));
+        if !T::GRAM_IS_EXACT && !self.gram_is_accurate() {
+            self.decompose_svd(workspace)?;
+            self.choice = rule.choose(&self.spectrum(ratio_columns));
+        } else if rows < columns {
+            self.directions_from_rows(workspace);
+        }
+        Ok(())
+    }
+
+    fn spectrum(&self, columns: usize) -> Spectrum<'_> {
+        Spectrum {
+            sigma: &self.sigma,
+            scale: self.scale,
+            longer_side: self.rows.max(self.columns),
+            columns,
+            eps: self.eps,
+            tie_tolerance: self.tie_tolerance,
+        }
+    }
+
+    /// Eigenvectors of the Gram matrix of the smaller side. For n >= m they are
+    /// the directions; for n < m they stay in `workspace.square`.
+    fn decompose_gram(&mut self, workspace: &mut Workspace) -> Result<()> {
+        let (rows, columns) = (self.rows, self.columns);
+        let order = rows.min(columns);
+        let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
+        let gram = if rows >= columns {
+            self.stored = columns;
+            self.directions.resize(order * order, 0.0);
+            let mut gram = matrix_mut(&mut self.directions, order, order);
+            general_mat_mul(1.0, &scaled.t(), &scaled, 0.0, &mut gram);
+            &mut self.directions[..]
+        } else {
+            let mut gram = matrix_in(&mut workspace.square, order, order);
+            general_mat_mul(1.0, &scaled, &scaled.t(), 0.0, &mut gram);
+            &mut workspace.square[..order * order]
+        };
+        workspace.values.resize(order, 0.0);
+        linalg::eigh_in_place(order, gram, &mut workspace.values, &mut workspace.eigh)?;
+        reverse_rows(gram, order);
+        self.sigma
+            .extend(workspace.values.iter().rev().map(|value| value.max(0.0).sqrt()));
+        Ok(())
+    }
+
+    /// Whether f64 data may rely on its Gram matrix; see [`GRAM_SPREAD`].
+    fn gram_is_accurate(&self) -> bool {
+        let eigenvalue = |index: usize| self.sigma.get(index).map_or(0.0, |value| value * value);
+        let (largest, p) = (eigenvalue(0), self.choice.p);
+        let cuts_something = p < self.columns;
+        eigenvalue(self.sigma.len().saturating_sub(1)) >= GRAM_SPREAD * largest
+            && (!cuts_something || eigenvalue(p.saturating_sub(1)) - eigenvalue(p) >= GRAM_GAP * largest)
+    }
+
+    fn decompose_svd(&mut self, workspace: &Workspace) -> Result<()> {
+        let (rows, columns) = (self.rows, self.columns);
+        let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
+        let factors = f64::svd(scaled)?;
+        self.sigma.clear();
+        self.sigma.extend(factors.s.iter());
+        self.stored = factors.vt.nrows();
+        self.directions.clear();
+        self.directions.extend(factors.vt.iter());
+        Ok(())
+    }
+
+    /// For n < m: `u_i = H^T v_i / sigma_i` from the eigenvectors `v_i` of
+    /// `H H^T`, for the directions above the noise.
+    fn directions_from_rows(&mut self, workspace: &mut Workspace) {
+        let (rows, columns) = (self.rows, self.columns);
+        // A tie may have carried p past the numerical rank.
+        self.stored = self.choice.numerical_rank.max(self.choice.p);
+        let kept = self.stored;
+        self.directions.resize(kept * columns, 0.0);
+        let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
+        let vectors = matrix_ref(&workspace.square[..rows * rows], rows, rows);
+        let mut directions = matrix_mut(&mut self.directions, kept, columns);
+        general_mat_mul(1.0, &vectors.slice(s![..kept, ..]), &scaled, 0.0, &mut directions);
+        for (mut direction, sigma) in directions.rows_mut().into_iter().zip(&self.sigma) {
+            direction /= *sigma;
+        }
+
+        let (Some(&largest), Some(&least)) = (self.sigma.first(), self.sigma.get(kept.saturating_sub(1)))
+        else {
+            return;
+        };
+        let defect = f64::EPSILON * (largest / least).powi(2);
+        if defect > 32.0 * self.eps {
+            self.orthonormalise(&mut workspace.square);
+        }
+    }
+
+    /// One Gram-Schmidt pass in matrix form, to first order in the defect
+    /// `E = D D^T - I`: row i loses `sum_{j<i} E_ij d_j + E_ii d_i / 2`.
+    ///
+    /// Not the symmetric (Newton-Schulz) step: division by small sigma spoils
+    /// the later directions, and they alone must take the correction.
+    fn orthonormalise(&mut self, square: &mut Vec<f64>) {
+        let (kept, columns) = (self.stored, self.columns);
+        let mut correction = matrix_in(square, kept, kept);
+        let mut directions = matrix_mut(&mut self.directions, kept, columns);
+        general_mat_mul(1.0, &directions, &directions.t(), 0.0, &mut correction);
+        for ((row, column), entry) in correction.indexed_iter_mut() {
+            *entry = match row.cmp(&column) {
+                std::cmp::Ordering::Less => 0.0,
+                std::cmp::Ordering::Equal => 0.5 * (*entry - 1.0),
+                std::cmp::Ordering::Greater => *entry,
+            };
+        }
+        let before = directions.to_owned();
+        general_mat_mul(-1.0, &correction, &before, 1.0, &mut directions);
+    }
+
+    /// What the rule decided.
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, RankRule, Workspace};
+    /// let mut factors = Factors::new();
+    /// factors.compute(ndarray::array![[3.0], [4.0]].view(), RankRule::Fixed(1), &mut Workspace::new())?;
+    /// assert_eq!(factors.choice().p, 1);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn choice(&self) -> RankChoice {
+        self.choice
+    }
+
+    /// Holds p at a value, whatever a rule says and whatever is tied; p is
+    /// capped by the numerical rank. For gradient checks and for those who want
+    /// to cut inside a tie on purpose.
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, RankRule, Workspace};
+    /// let mut factors = Factors::new();
+    /// let h = ndarray::Array2::<f64>::eye(3);
+    /// factors.compute(h.view(), RankRule::Fixed(3), &mut Workspace::new())?;
+    /// factors.hold_rank(2);
+    /// assert_eq!(factors.choice().p, 2);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn hold_rank(&mut self, p: usize) {
+        let p = p.min(self.choice.numerical_rank);
+        self.choice = RankChoice::at(p, p, &self.spectrum(self.columns));
+    }
+
+    /// The rows and columns of the matrix that was decomposed.
+    ///
+    /// ```
+    /// assert_eq!(egg_geometry::Factors::new().shape(), (0, 0));
+    /// ```
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// The singular values of `H`, descending, min(n, m) of them (none for a
+    /// zero `H`).
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, RankRule, Workspace};
+    /// let mut factors = Factors::new();
+    /// factors.compute(ndarray::array![[3.0], [4.0]].view(), RankRule::Fixed(1), &mut Workspace::new())?;
+    /// assert!((factors.singular_values().next().unwrap() - 5.0).abs() < 1e-14);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn singular_values(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.sigma.iter().map(|value| (value * self.scale).min(f64::MAX))
+    }
+
+    /// What `H` was divided by, `max |H|`.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Squared singular values of `H / scale`.
+    pub(crate) fn eigenvalue(&self, index: usize) -> f64 {
+        self.sigma.get(index).map_or(0.0, |value| value * value)
+    }
+
+    /// Directions kept (p x m) and dropped, one per row.
+    pub(crate) fn split(&self) -> (ArrayView2<'_, f64>, ArrayView2<'_, f64>) {
+        let all = matrix_ref(&self.directions, self.stored, self.columns);
+        all.split_at(ndarray::Axis(0), self.choice.p)
+    }
+
+    /// The orthonormal basis `U_p` (m x p); p may be 0.
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, RankRule, Workspace};
+    /// let mut factors = Factors::new();
+    /// factors.compute(ndarray::array![[0.0, 2.0]].view(), RankRule::Fixed(1), &mut Workspace::new())?;
+    /// assert_eq!(factors.basis::<f64>().mapv(f64::abs), ndarray::array![[0.0], [1.0]]);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn basis<T: Scalar>(&self) -> Array2<T> {
+        self.split().0.t().mapv(T::rounded)
+    }
+
+    /// The projector `P = U_p U_p^T` (m x m).
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, RankRule, Workspace};
+    /// let mut factors = Factors::new();
+    /// factors.compute(ndarray::array![[0.0, 2.0]].view(), RankRule::Fixed(1), &mut Workspace::new())?;
+    /// assert_eq!(factors.projector::<f64>(), ndarray::array![[0.0, 0.0], [0.0, 1.0]]);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn projector<T: Scalar>(&self) -> Array2<T> {
+        let mut out = Array2::zeros((self.columns, self.columns));
+        let mut square = Vec::new();
+        out.assign(&self.projector_in(&mut square).mapv(T::rounded));
+        out
+    }
+
+    /// The projector in f64, in memory that is there.
+    pub(crate) fn projector_in<'a>(&self, square: &'a mut Vec<f64>) -> ArrayViewMut2<'a, f64> {
+        let (kept, _) = self.split();
+        let mut projector = matrix_in(square, self.columns, self.columns);
+        general_mat_mul(1.0, &kept.t(), &kept, 0.0, &mut projector);
+        projector
+    }
+
+    /// Writes the flattened upper triangle of the projector, `m (m + 1) / 2`
+    /// numbers, without allocating.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if `out` has another length.
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, Flatten, RankRule, Workspace};
+    /// let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
+    /// factors.compute(ndarray::array![[0.0, 2.0]].view(), RankRule::Fixed(1), &mut workspace)?;
+    /// let mut flat = [0.0f64; 3];
+    /// factors.embed_into(Flatten::Upper, &mut flat, &mut workspace)?;
+    /// assert_eq!(flat, [0.0, 0.0, 1.0]);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn embed_into<T: Scalar>(
+        &self,
+        flatten: Flatten,
+        out: &mut [T],
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let projector = self.projector_in(&mut workspace.square);
+        flatten.write(projector.view(), out, T::rounded)
+    }
+}
+
+/// `H / scale` in f64, row-major.
+pub(crate) fn scale_into<'a, T: Scalar>(
+    h: ArrayView2<'_, T>,
+    scale: f64,
+    buffer: &'a mut Vec<f64>,
+) -> ArrayViewMut2<'a, f64> {
+    let (rows, columns) = h.dim();
+    let mut scaled = matrix_in(buffer, rows, columns);
+    // Division, not a product with 1 / scale: that overflows for a denormal scale.
+    Zip::from(&mut scaled)
+        .and(h)
+        .for_each(|to, from| *to = from.as_f64() / scale);
+    scaled
+}
+
+/// Turns ascending eigenvectors into descending ones.
+fn reverse_rows(square: &mut [f64], order: usize) {
+    for row in 0..order / 2 {
+        let (front, back) = square.split_at_mut((order - 1 - row) * order);
+        front[row * order..(row + 1) * order].swap_with_slice(&mut back[..order]);
+    }
+}

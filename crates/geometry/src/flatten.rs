@@ -1,0 +1,201 @@
+//! A symmetric matrix as a vector, and back.
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+
+use crate::check;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// How the upper triangle of a symmetric m x m matrix becomes a vector of
+/// length `m (m + 1) / 2`: row by row, diagonal included.
+///
+/// - `Upper` takes the entries as they are (the paper's).
+/// - `Isometric` multiplies those off the diagonal by `sqrt(2)`, so that the
+///   Euclidean distance of two vectors is `||P_1 - P_2||_F` and dot products
+///   are the projection kernel `tr(P_1 P_2)`.
+///
+/// A linear layer can learn either; anything that measures distances in the
+/// vectors (k-means, nearest neighbours, t-SNE, a kernel) wants `Isometric`.
+///
+/// ```
+/// use egg_geometry::Flatten;
+/// use ndarray::array;
+///
+/// let p = array![[1.0, 2.0], [2.0, 5.0]];
+/// assert_eq!(Flatten::Upper.flatten(p.view())?, array![1.0, 2.0, 5.0]);
+/// let v = Flatten::Isometric.flatten(p.view())?;
+/// let frobenius: f64 = p.iter().map(|x| x * x).sum();
+/// assert!((v.dot(&v) - frobenius).abs() < 1e-12);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flatten {
+    /// The entries of the upper triangle.
+    #[default]
+    Upper,
+    /// The same with the off-diagonal multiplied by `sqrt(2)`.
+    Isometric,
+}
+
+impl Flatten {
+    /// What an off-diagonal entry is multiplied by.
+    fn weight(self) -> f64 {
+        match self {
+            Self::Upper => 1.0,
+            Self::Isometric => std::f64::consts::SQRT_2,
+        }
+    }
+
+    /// The length `m (m + 1) / 2` for an m x m matrix.
+    ///
+    /// ```
+    /// assert_eq!(egg_geometry::Flatten::length(64), 2080);
+    /// ```
+    pub fn length(m: usize) -> usize {
+        m * (m + 1) / 2
+    }
+
+    /// The m with `m (m + 1) / 2 = length`, if there is one.
+    ///
+    /// ```
+    /// use egg_geometry::Flatten;
+    /// assert_eq!(Flatten::side(2080), Some(64));
+    /// assert_eq!(Flatten::side(5), None);
+    /// ```
+    pub fn side(length: usize) -> Option<usize> {
+        let m = (length.checked_mul(8)?.checked_add(1)?.isqrt() - 1) / 2;
+        (Self::length(m) == length).then_some(m)
+    }
+
+    /// Flattens a symmetric m x m matrix.
+    ///
+    /// # Errors
+    /// [`Error::Empty`], [`Error::NonFinite`], [`Error::Shape`] if it is not
+    /// square, [`Error::NotSymmetric`].
+    ///
+    /// ```
+    /// use egg_geometry::{Error, Flatten};
+    /// let lopsided = ndarray::array![[1.0, 2.0], [0.0, 1.0]];
+    /// assert!(matches!(Flatten::Upper.flatten(lopsided.view()), Err(Error::NotSymmetric { .. })));
+    /// ```
+    pub fn flatten<T: Scalar>(self, matrix: ArrayView2<'_, T>) -> Result<Array1<T>> {
+        check::symmetric("matrix to flatten", &matrix)?;
+        let mut flat = Array1::zeros(Self::length(matrix.nrows()));
+        if let Some(out) = flat.as_slice_mut() {
+            self.write(matrix, out, |entry: T| entry)?;
+        }
+        Ok(flat)
+    }
+
+    /// Rebuilds the symmetric matrix; the inverse of [`Flatten::flatten`].
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless the length is `m (m + 1) / 2` for some m >= 1.
+    ///
+    /// ```
+    /// use egg_geometry::Flatten;
+    /// use ndarray::array;
+    /// let p = Flatten::Upper.unflatten(array![1.0, 2.0, 5.0].view())?;
+    /// assert_eq!(p, array![[1.0, 2.0], [2.0, 5.0]]);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn unflatten<T: Scalar>(self, flat: ArrayView1<'_, T>) -> Result<Array2<T>> {
+        let m = Self::side(flat.len())
+            .filter(|m| *m > 0)
+            .ok_or_else(|| Error::Length {
+                what: "flattened matrix",
+                expected: Self::length(Self::side_below(flat.len()).max(1)),
+                found: flat.len(),
+            })?;
+        let mut matrix = Array2::zeros((m, m));
+        self.spread(flat, 1.0 / self.weight(), matrix.view_mut(), |value| value);
+        Ok(matrix)
+    }
+
+    /// The symmetric gradient `G = (dL/dP + dL/dP^T) / 2` (m x m) that a
+    /// gradient with respect to the flattened vector amounts to: an
+    /// off-diagonal entry contributes half to each side.
+    ///
+    /// # Errors
+    /// As [`Flatten::unflatten`].
+    ///
+    /// ```
+    /// use egg_geometry::Flatten;
+    /// use ndarray::array;
+    /// let g = Flatten::Upper.gradient(array![1.0, 2.0, 3.0].view())?;
+    /// assert_eq!(g, array![[1.0, 1.0], [1.0, 3.0]]);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn gradient<T: Scalar>(self, flat: ArrayView1<'_, T>) -> Result<Array2<T>> {
+        // L(P) sees w P_ij once, so dL/dP_ij = w g, shared by both sides.
+        let mut gradient = Flatten::Upper.unflatten(flat)?;
+        let off_diagonal = T::rounded(0.5 * self.weight());
+        for ((row, column), entry) in gradient.indexed_iter_mut() {
+            if row != column {
+                *entry = *entry * off_diagonal;
+            }
+        }
+        Ok(gradient)
+    }
+
+    /// The largest m with `m (m + 1) / 2 <= length`.
+    fn side_below(length: usize) -> usize {
+        (length.saturating_mul(8).saturating_add(1).isqrt() - 1) / 2
+    }
+
+    /// Writes the upper triangle of a matrix into `out`, through a conversion.
+    pub(crate) fn write<A: Scalar, T: Scalar>(
+        self,
+        matrix: ArrayView2<'_, A>,
+        out: &mut [T],
+        convert: impl Fn(A) -> T,
+    ) -> Result<()> {
+        let m = matrix.nrows();
+        if out.len() != Self::length(m) {
+            return Err(Error::Length {
+                what: "output",
+                expected: Self::length(m),
+                found: out.len(),
+            });
+        }
+        let weight = A::rounded(self.weight());
+        let mut rest = out;
+        for (row, entries) in matrix.rows().into_iter().enumerate() {
+            let (head, tail) = rest.split_at_mut(m - row);
+            for (slot, entry) in head.iter_mut().zip(entries.iter().skip(row)) {
+                *slot = convert(*entry * weight);
+            }
+            head[0] = convert(entries[row]);
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    /// Spreads a flat vector over both triangles, off-diagonal entries times
+    /// `weight`. The caller has matched the lengths.
+    pub(crate) fn spread<A: Scalar, T: Scalar>(
+        self,
+        flat: ArrayView1<'_, A>,
+        weight: f64,
+        mut matrix: ndarray::ArrayViewMut2<'_, T>,
+        convert: impl Fn(A) -> T,
+    ) {
+        let m = matrix.nrows();
+        let weight = T::rounded(weight);
+        let mut entries = flat.iter();
+        for row in 0..m {
+            for column in row..m {
+                let Some(entry) = entries.next() else { return };
+                let entry = convert(*entry);
+                let entry = if row == column { entry } else { entry * weight };
+                matrix[[row, column]] = entry;
+                matrix[[column, row]] = entry;
+            }
+        }
+    }
+
+    /// The weight of an off-diagonal entry in [`Flatten::gradient`].
+    pub(crate) fn gradient_weight(self) -> f64 {
+        0.5 * self.weight()
+    }
+}

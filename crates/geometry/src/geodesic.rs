@@ -1,0 +1,296 @@
+//! Exponential, logarithm, geodesics and parallel transport.
+//!
+//! For a tangent vector `D` at `U`, everything is a function of the p x p
+//! matrix `D^T D = V diag(theta^2) V^T`:
+//!
+//! ```text
+//! exp:        U cos(theta) + D sinc(theta)
+//! transport:  G - U sinc(theta) D^T G + D (cos(theta) - 1) / theta^2 D^T G
+//! ```
+//!
+//! where `f(theta)` stands for `V f(theta) V^T`. The functions are entire in
+//! `theta^2`, so squaring costs no accuracy and small angles divide by nothing.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+
+use crate::angles::residual;
+use crate::error::{Error, Result};
+use crate::linalg::{self, Svd};
+use crate::point::GrassmannPoint;
+use crate::scalar::Scalar;
+use crate::tangent::Tangent;
+
+/// The injectivity radius of Gr(p, m), 0 < p < m: pi/2. Within it the
+/// logarithm is unique and undoes the exponential.
+///
+/// ```
+/// assert_eq!(egg_geometry::injectivity_radius::<f64>(), std::f64::consts::FRAC_PI_2);
+/// ```
+pub fn injectivity_radius<T: Scalar>() -> T {
+    T::FRAC_PI_2()
+}
+
+/// The spectrum of `D^T D`, from which functions of it are built.
+pub(crate) struct SquaredAngles<T> {
+    angles: Array1<T>,
+    /// Eigenvectors, one per row.
+    vectors: Array2<T>,
+}
+
+impl<T: Scalar> SquaredAngles<T> {
+    pub(crate) fn of(tangent: &Tangent<T>) -> Result<Self> {
+        let matrix = tangent.matrix();
+        let (squares, vectors) = T::eigh(matrix.t().dot(&matrix).view())?;
+        Ok(Self {
+            angles: squares.mapv(|square| square.max(T::zero()).sqrt()),
+            vectors,
+        })
+    }
+
+    /// `V f(theta) V^T` (p x p).
+    pub(crate) fn function(&self, f: impl Fn(T) -> T) -> Array2<T> {
+        let values = self.angles.mapv(f);
+        (&self.vectors.t() * &values).dot(&self.vectors)
+    }
+}
+
+/// `sin(x) / x`
+fn sinc<T: Scalar>(x: T) -> T {
+    if x == T::zero() { T::one() } else { x.sin() / x }
+}
+
+impl<T: Scalar> GrassmannPoint<T> {
+    /// The point reached from here along the geodesic with initial velocity
+    /// `D`, after time 1.
+    ///
+    /// Complexity: `O(m p^2)`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::NotTangent`] if `D` belongs to another point,
+    /// [`Error::Backend`].
+    ///
+    /// ```
+    /// use egg_geometry::{Distance, GrassmannPoint, distance};
+    /// use ndarray::array;
+    ///
+    /// let x = GrassmannPoint::from_orthonormal(array![[1.0], [0.0]])?;
+    /// let there = x.exp(&x.tangent(array![[0.0], [0.3]])?)?;
+    /// assert!((distance(&x, &there, Distance::Geodesic)? - 0.3f64).abs() < 1e-15);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn exp(&self, tangent: &Tangent<T>) -> Result<Self> {
+        self.check_tangent(tangent)?;
+        let angles = SquaredAngles::of(tangent)?;
+        let mut basis = self.basis().dot(&angles.function(T::cos));
+        general_mat_mul(
+            T::one(),
+            &tangent.matrix(),
+            &angles.function(sinc),
+            T::one(),
+            &mut basis,
+        );
+        Ok(Self::from_computed(polished(basis)))
+    }
+
+    /// The tangent vector here that [`exp`](Self::exp) takes to `other`, of
+    /// length the geodesic distance.
+    ///
+    /// Unique where every principal angle is below pi/2. At pi/2 there are
+    /// several shortest geodesics, and this is one of them.
+    ///
+    /// Complexity: `O(m p^2)`.
+    ///
+    /// # Errors
+    /// [`Error::AmbientMismatch`], [`Error::DimensionMismatch`],
+    /// [`Error::Backend`].
+    ///
+    /// ```
+    /// use egg_geometry::GrassmannPoint;
+    /// use ndarray::array;
+    ///
+    /// let x = GrassmannPoint::from_orthonormal(array![[1.0], [0.0]])?;
+    /// let y = GrassmannPoint::from_spanning(array![[1.0], [1.0]].view())?;
+    /// let d = x.log(&y)?;
+    /// assert!((d.norm() - std::f64::consts::FRAC_PI_4).abs() < 1e-15);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn log(&self, other: &Self) -> Result<Tangent<T>> {
+        self.lift(other, "the logarithm", |cosine, sine| {
+            if sine == T::zero() {
+                return Ok(T::one());
+            }
+            Ok(sine.atan2(cosine) / sine)
+        })
+    }
+
+    /// `sum_i f(cos theta_i, sin theta_i) r_i y_i^T`, with `y_i` the principal
+    /// vectors here (in the basis) and `r_i` the parts of those of `other`
+    /// outside, `||r_i|| = sin theta_i`: the logarithm for `theta / sin`, the
+    /// inverse retraction for `1 / cos`.
+    ///
+    /// Where cosines crowd, the vectors are mixed at random, but there f is
+    /// constant to rounding, so it does not matter.
+    pub(crate) fn lift(
+        &self,
+        other: &Self,
+        operation: &'static str,
+        f: impl Fn(T, T) -> Result<T>,
+    ) -> Result<Tangent<T>> {
+        self.check_same_manifold(other, operation)?;
+        linalg::ready();
+        let overlap = self.basis().t().dot(&other.basis());
+        let outside = residual(self.basis(), other.basis(), overlap.view());
+        let Svd { u, s: cosines, vt } = T::svd(overlap.view())?;
+        let mut parts = outside.dot(&vt.t());
+        for (mut part, cosine) in parts.columns_mut().into_iter().zip(&cosines) {
+            let sine = part.iter().map(|entry| *entry * *entry).sum::<T>().sqrt();
+            let factor = f(*cosine, sine)?;
+            part.mapv_inplace(|entry| entry * factor);
+        }
+        Ok(Tangent::from_computed(parts.dot(&u.t())))
+    }
+
+    /// The point at time t on the shortest geodesic from here (t = 0) to
+    /// `other` (t = 1); t may lie outside `[0, 1]`.
+    ///
+    /// # Errors
+    /// As [`log`](Self::log); [`Error::Parameter`] unless t is finite.
+    ///
+    /// ```
+    /// use egg_geometry::{Distance, GrassmannPoint, distance};
+    /// use ndarray::array;
+    ///
+    /// let x = GrassmannPoint::from_orthonormal(array![[1.0], [0.0]])?;
+    /// let y = GrassmannPoint::from_orthonormal(array![[0.6], [0.8]])?;
+    /// let middle = x.geodesic(&y, 0.5)?;
+    /// let (left, right) = (
+    ///     distance(&x, &middle, Distance::Geodesic)?,
+    ///     distance(&middle, &y, Distance::Geodesic)?,
+    /// );
+    /// assert!((left - right as f64).abs() < 1e-15);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn geodesic(&self, other: &Self, time: T) -> Result<Self> {
+        if !time.is_finite() {
+            return Err(Error::Parameter {
+                name: "time",
+                value: time.as_f64(),
+                requirement: "it must be finite",
+            });
+        }
+        self.exp(&self.log(other)?.scaled(time))
+    }
+
+    /// Carries the tangent vector `vector` along the geodesic with initial
+    /// velocity `direction` to its end, without turning it: lengths and angles
+    /// stay. The result is tangent at `self.exp(direction)`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::NotTangent`], [`Error::Backend`].
+    ///
+    /// ```
+    /// use egg_geometry::GrassmannPoint;
+    /// use ndarray::array;
+    ///
+    /// let x = GrassmannPoint::from_orthonormal(array![[1.0], [0.0], [0.0]])?;
+    /// let along = x.tangent(array![[0.0], [1.0], [0.0]])?;
+    /// let across = x.tangent(array![[0.0], [0.0], [2.0]])?;
+    /// let carried = x.transport(&along, &across)?;
+    /// assert!((carried.norm() - 2.0f64).abs() < 1e-15);
+    /// assert!(x.exp(&along)?.tangent(carried.into_matrix()).is_ok());
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn transport(&self, direction: &Tangent<T>, vector: &Tangent<T>) -> Result<Tangent<T>> {
+        self.check_tangent(direction)?;
+        self.check_tangent(vector)?;
+        let angles = SquaredAngles::of(direction)?;
+        let along = direction.matrix().t().dot(&vector.matrix());
+        let half = T::rounded(0.5);
+        // (cos x - 1) / x^2 = -sinc(x / 2)^2 / 2
+        let turned = angles.function(|angle| {
+            let chord = sinc(angle * half);
+            -half * chord * chord
+        });
+        let mut carried = vector.matrix().to_owned();
+        general_mat_mul(
+            -T::one(),
+            &self.basis(),
+            &angles.function(sinc).dot(&along),
+            T::one(),
+            &mut carried,
+        );
+        general_mat_mul(
+            T::one(),
+            &direction.matrix(),
+            &turned.dot(&along),
+            T::one(),
+            &mut carried,
+        );
+        Ok(Tangent::from_computed(carried))
+    }
+}
+
+/// One Newton-Schulz step `Y (3 I - Y^T Y) / 2`: takes a defect of orthonormality
+/// d to d^2, so that long chains of steps don't drift off the manifold.
+pub(crate) fn polished<T: Scalar>(basis: Array2<T>) -> Array2<T> {
+    let mut correction = basis.t().dot(&basis);
+    let half = T::rounded(0.5);
+    correction.mapv_inplace(|entry| -half * entry);
+    for entry in correction.diag_mut() {
+        *entry = *entry + T::rounded(1.5);
+    }
+    basis.dot(&correction)
+}
+
+/// [`GrassmannPoint::exp`] of many pairs of a point and a tangent vector, in
+/// parallel on rayon.
+///
+/// # Errors
+/// The error of the first pair that has one, as [`Error::InBatch`].
+///
+/// ```
+/// use egg_geometry::{GrassmannPoint, exp_batch};
+/// use ndarray::array;
+///
+/// let x = GrassmannPoint::from_orthonormal(array![[1.0], [0.0]])?;
+/// let d = x.tangent(array![[0.0], [0.3]])?;
+/// assert_eq!(exp_batch(&[(&x, &d)])?, vec![x.exp(&d)?]);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+pub fn exp_batch<T: Scalar>(pairs: &[(&GrassmannPoint<T>, &Tangent<T>)]) -> Result<Vec<GrassmannPoint<T>>> {
+    in_order(pairs, |(point, tangent)| point.exp(tangent))
+}
+
+/// [`GrassmannPoint::log`] of many pairs of points, in parallel on rayon.
+///
+/// # Errors
+/// The error of the first pair that has one, as [`Error::InBatch`].
+///
+/// ```
+/// use egg_geometry::{GrassmannPoint, log_batch};
+/// use ndarray::array;
+///
+/// let x = GrassmannPoint::from_orthonormal(array![[1.0], [0.0]])?;
+/// let y = GrassmannPoint::from_orthonormal(array![[0.6], [0.8]])?;
+/// assert_eq!(log_batch(&[(&x, &y)])?, vec![x.log(&y)?]);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+pub fn log_batch<T: Scalar>(pairs: &[(&GrassmannPoint<T>, &GrassmannPoint<T>)]) -> Result<Vec<Tangent<T>>> {
+    in_order(pairs, |(point, other)| point.log(other))
+}
+
+/// Runs one job per element in parallel; results in order, or the error that
+/// comes first in order.
+pub(crate) fn in_order<A: Sync, R: Send>(
+    elements: &[A],
+    job: impl Fn(&A) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let outcomes: Vec<Result<R>> = elements
+        .par_iter()
+        .enumerate()
+        .map(|(index, element)| job(element).map_err(|error| error.at(index)))
+        .collect();
+    outcomes.into_iter().collect()
+}

@@ -1,0 +1,216 @@
+//! The gradient of the projector with respect to `H`.
+//!
+//! With `C = H^T H = U diag(lambda) U^T` and `G = (dL/dP + dL/dP^T) / 2`, only
+//! pairs of directions across the cut matter:
+//!
+//! ```text
+//! K_ij = 1 / (lambda_i - lambda_j)   i kept, j dropped (null space included)
+//! G_C  = U (K o (U^T G U)) U^T
+//! dL/dH = 2 H G_C
+//! ```
+//!
+//! It is finite for repeated singular values inside either block, for a
+//! rank-deficient `H`, n < m, n = 1 and `H = 0`, where the gradient of an SVD
+//! is not. Only the gap at the cut can be small. With
+//! `x = (lambda_i - lambda_j) / lambda_i`, the factor `1 / x` is replaced by the
+//! Lorentzian `x / (x^2 + eps^2)`, eps =
+//! [`Scalar::GAP_GUARD`](crate::Scalar::GAP_GUARD): exact to `(eps / x)^2`,
+//! bounded by `1 / (2 eps)`, and 0 on a tie, where `P` has no derivative.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
+
+use crate::check;
+use crate::error::{Error, Result};
+use crate::factors::{Factors, Workspace, matrix_in, scale_into};
+use crate::flatten::Flatten;
+use crate::scalar::Scalar;
+
+impl Factors {
+    /// `dL/dH` (n x m) from `dL/dP` (m x m), which need not be symmetric.
+    ///
+    /// `h` is the matrix these factors were computed from. Values beyond the
+    /// range of `T` become the largest finite value.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `h` or the gradient has another shape,
+    /// [`Error::NonFinite`].
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, RankRule, Workspace};
+    /// use ndarray::array;
+    ///
+    /// // One row: P = h h^T / |h|^2, and L = P_00.
+    /// let h = array![[3.0, 4.0]];
+    /// let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
+    /// factors.compute(h.view(), RankRule::Fixed(1), &mut workspace)?;
+    /// let gradient = factors.gradient(h.view(), array![[1.0, 0.0], [0.0, 0.0]].view(), &mut workspace)?;
+    /// // dL/dh_0 = 2 h_0 h_1^2 / |h|^4, dL/dh_1 = -2 h_1 h_0^2 / |h|^4
+    /// assert!((gradient[[0, 0]] - 96.0 / 625.0).abs() < 1e-15);
+    /// assert!((gradient[[0, 1]] + 72.0 / 625.0).abs() < 1e-15);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn gradient<T: Scalar>(
+        &self,
+        h: ArrayView2<'_, T>,
+        projector_gradient: ArrayView2<'_, T>,
+        workspace: &mut Workspace,
+    ) -> Result<Array2<T>> {
+        let m = self.shape().1;
+        check::shape("gradient of the projector", &projector_gradient, (m, m))?;
+        check::finite("gradient of the projector", &projector_gradient)?;
+        let mut symmetric = matrix_in(&mut workspace.square, m, m);
+        Zip::from(&mut symmetric)
+            .and(&projector_gradient)
+            .and(&projector_gradient.t())
+            // Halves first: the sum of two large entries can overflow.
+            .for_each(|to, a, b| *to = 0.5 * a.as_f64() + 0.5 * b.as_f64());
+        let mut out = Array2::zeros(h.dim());
+        self.gradient_from_symmetric(h, out.view_mut(), workspace)?;
+        Ok(out)
+    }
+
+    /// `dL/dH` (n x m) from the gradient with respect to the flattened
+    /// projector (`m (m + 1) / 2` numbers), into memory that is there.
+    ///
+    /// # Errors
+    /// As [`Factors::gradient`], and [`Error::Length`].
+    ///
+    /// ```
+    /// use egg_geometry::{Factors, Flatten, RankRule, Workspace};
+    /// use ndarray::{Array2, array};
+    ///
+    /// let h = array![[3.0, 4.0]];
+    /// let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
+    /// factors.compute(h.view(), RankRule::Fixed(1), &mut workspace)?;
+    /// let mut out = Array2::zeros((1, 2));
+    /// let upstream = array![1.0, 0.0, 0.0];
+    /// factors.gradient_of_embedding(h.view(), upstream.view(), Flatten::Upper, out.view_mut(), &mut workspace)?;
+    /// assert!((out[[0, 0]] - 96.0 / 625.0).abs() < 1e-15);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn gradient_of_embedding<T: Scalar>(
+        &self,
+        h: ArrayView2<'_, T>,
+        embedding_gradient: ArrayView1<'_, T>,
+        flatten: Flatten,
+        out: ArrayViewMut2<'_, T>,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let m = self.shape().1;
+        if embedding_gradient.len() != Flatten::length(m) {
+            return Err(Error::Length {
+                what: "gradient of the embedding",
+                expected: Flatten::length(m),
+                found: embedding_gradient.len(),
+            });
+        }
+        check::finite(
+            "gradient of the embedding",
+            &embedding_gradient.insert_axis(ndarray::Axis(0)),
+        )?;
+        flatten.spread(
+            embedding_gradient,
+            flatten.gradient_weight(),
+            matrix_in(&mut workspace.square, m, m),
+            T::as_f64,
+        );
+        self.gradient_from_symmetric(h, out, workspace)
+    }
+
+    /// The formula, with `G` in `workspace.square`.
+    fn gradient_from_symmetric<T: Scalar>(
+        &self,
+        h: ArrayView2<'_, T>,
+        mut out: ArrayViewMut2<'_, T>,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let (n, m) = self.shape();
+        check::shape("H", &h, (n, m))?;
+        check::shape("output", &out.view(), (n, m))?;
+        let p = self.choice().p;
+        let mut g = matrix_in(&mut workspace.square, m, m);
+        let magnitude = g.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+        // p = 0 is a zero H; p = m is the whole space, whose projector is constant.
+        if p == 0 || p == m || magnitude == 0.0 {
+            out.fill(T::zero());
+            return Ok(());
+        }
+        g /= magnitude;
+
+        let (kept, dropped) = self.split();
+        let [in_kept, coupling, null, rows] = &mut workspace.products;
+
+        // A = U_p^T G, the coupling X = K o (A U_d), and B = X U_d^T + null part:
+        // G_C = U_p B + (U_p B)^T.
+        let mut a = matrix_in(in_kept, p, m);
+        general_mat_mul(1.0, &kept, &g, 0.0, &mut a);
+        let mut x = matrix_in(coupling, p, dropped.nrows());
+        general_mat_mul(1.0, &a, &dropped.t(), 0.0, &mut x);
+
+        let complement_is_stored = kept.nrows() + dropped.nrows() == m;
+        if complement_is_stored {
+            self.divide_by_gaps::<T>(&mut x);
+            general_mat_mul(1.0, &x, &dropped, 0.0, &mut a);
+        } else {
+            // The rest of A lies in the null space, where lambda_j = 0.
+            let mut within = matrix_in(null, p, p);
+            general_mat_mul(1.0, &a, &kept.t(), 0.0, &mut within);
+            general_mat_mul(-1.0, &within, &kept, 1.0, &mut a);
+            general_mat_mul(-1.0, &x, &dropped, 1.0, &mut a);
+            for (i, mut row) in a.rows_mut().into_iter().enumerate() {
+                row *= inverse_gap::<T>(self.eigenvalue(i), 0.0);
+            }
+            self.divide_by_gaps::<T>(&mut x);
+            general_mat_mul(1.0, &x, &dropped, 1.0, &mut a);
+        }
+        let b = a;
+
+        // Made again rather than kept: the factors of a batch would hold H twice.
+        let scaled = scale_into(h, self.scale(), &mut workspace.scaled);
+        let mut result = matrix_in(rows, n, m);
+        if m * m * p + n * m * m <= 4 * n * m * p {
+            let mut gc = matrix_in(&mut workspace.square, m, m);
+            general_mat_mul(1.0, &kept.t(), &b, 0.0, &mut gc);
+            symmetrise_sum(gc.view_mut());
+            general_mat_mul(2.0, &scaled, &gc, 0.0, &mut result);
+        } else {
+            let mut left = matrix_in(null, n, p);
+            general_mat_mul(1.0, &scaled, &kept.t(), 0.0, &mut left);
+            general_mat_mul(2.0, &left, &b, 0.0, &mut result);
+            general_mat_mul(1.0, &scaled, &b.t(), 0.0, &mut left);
+            general_mat_mul(2.0, &left, &kept, 1.0, &mut result);
+        }
+        let scale = self.scale();
+        Zip::from(&mut out).and(&result).for_each(|to, from| {
+            let value = from * magnitude / scale;
+            *to = T::rounded(value.clamp(-f64::MAX, f64::MAX));
+        });
+        Ok(())
+    }
+
+    /// `X_ij <- X_ij / (lambda_i - lambda_j)`, guarded.
+    fn divide_by_gaps<T: Scalar>(&self, x: &mut ArrayViewMut2<'_, f64>) {
+        let p = self.choice().p;
+        for ((i, j), entry) in x.indexed_iter_mut() {
+            *entry *= inverse_gap::<T>(self.eigenvalue(i), self.eigenvalue(p + j));
+        }
+    }
+}
+
+/// The guarded `1 / (kept - dropped)` of two eigenvalues.
+fn inverse_gap<T: Scalar>(kept: f64, dropped: f64) -> f64 {
+    let x = (kept - dropped) / kept;
+    x / (x * x + T::GAP_GUARD * T::GAP_GUARD) / kept
+}
+
+/// `A <- A + A^T`
+fn symmetrise_sum(mut a: ArrayViewMut2<'_, f64>) {
+    for row in 0..a.nrows() {
+        for column in 0..=row {
+            let sum = a[[row, column]] + a[[column, row]];
+            a[[row, column]] = sum;
+            a[[column, row]] = sum;
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! k-means over points of the Grassmann manifold.
+
+use rand::{Rng, RngExt};
+
+use crate::distance::{Distance, Extension};
+use crate::error::{Error, Result};
+use crate::mean::{KarcherSolver, extrinsic_mean};
+use crate::pairwise::cross_distances;
+use crate::point::{GrassmannPoint, check_common_manifold};
+use crate::scalar::Scalar;
+
+/// Which mean a cluster has, and so which distance is squared and summed.
+///
+/// ```
+/// use egg_geometry::{CentreKind, Distance};
+/// assert_eq!(CentreKind::Karcher.distance(), Distance::Geodesic);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CentreKind {
+    /// The projector mean, for the projection distance: closed form, quick.
+    #[default]
+    Extrinsic,
+    /// The Karcher mean, for the geodesic distance.
+    Karcher,
+}
+
+impl CentreKind {
+    /// The distance whose squares this mean minimises.
+    ///
+    /// ```
+    /// use egg_geometry::{CentreKind, Distance};
+    /// assert_eq!(CentreKind::Extrinsic.distance(), Distance::Projection);
+    /// ```
+    pub fn distance(self) -> Distance {
+        match self {
+            Self::Extrinsic => Distance::Projection,
+            Self::Karcher => Distance::Geodesic,
+        }
+    }
+}
+
+/// k-means (Lloyd, k-means++ starts) over points of one Gr(p, m).
+///
+/// ```
+/// use egg_geometry::{GrassmannKMeans, GrassmannPoint};
+/// use ndarray::array;
+/// use rand::SeedableRng;
+/// use rand_chacha::ChaCha8Rng;
+///
+/// let near = |x: f64, y: f64| GrassmannPoint::from_spanning(array![[x], [y]].view());
+/// let points = [near(1.0, 0.0)?, near(0.1, 1.0)?, near(1.0, 0.1)?, near(0.0, 1.0)?];
+/// let found = GrassmannKMeans::new(2).fit(&points, &mut ChaCha8Rng::seed_from_u64(0))?;
+/// assert_eq!(found.labels[0], found.labels[2]);
+/// assert_ne!(found.labels[0], found.labels[1]);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GrassmannKMeans {
+    /// Number of clusters k.
+    pub clusters: usize,
+    /// Which mean and distance.
+    pub centre: CentreKind,
+    /// Independent starts; the best is kept.
+    pub starts: usize,
+    /// Assignments at most, in each start.
+    pub max_iterations: usize,
+}
+
+/// What k-means found.
+///
+/// ```
+/// # use egg_geometry::{GrassmannKMeans, GrassmannPoint};
+/// # use rand::SeedableRng;
+/// let x = GrassmannPoint::from_orthonormal(ndarray::array![[1.0], [0.0]])?;
+/// let found = GrassmannKMeans::new(1).fit(&[x], &mut rand_chacha::ChaCha8Rng::seed_from_u64(0))?;
+/// assert_eq!((found.labels, found.converged), (vec![0], true));
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GrassmannClustering<T> {
+    /// The cluster of each point, `0..k`.
+    pub labels: Vec<usize>,
+    /// The k means.
+    pub centres: Vec<GrassmannPoint<T>>,
+    /// Sum of squared distances of the points to their centres.
+    pub inertia: T,
+    /// Assignments made in the start that was kept.
+    pub iterations: usize,
+    /// Whether the labels stopped changing.
+    pub converged: bool,
+}
+
+impl GrassmannKMeans {
+    /// k clusters, extrinsic means, 10 starts, 100 assignments at most.
+    ///
+    /// ```
+    /// use egg_geometry::{CentreKind, GrassmannKMeans};
+    /// let karcher = GrassmannKMeans { centre: CentreKind::Karcher, ..GrassmannKMeans::new(3) };
+    /// assert_eq!(karcher.starts, 10);
+    /// ```
+    pub fn new(clusters: usize) -> Self {
+        Self {
+            clusters,
+            centre: CentreKind::default(),
+            starts: 10,
+            max_iterations: 100,
+        }
+    }
+
+    fn validate(&self, points: usize) -> Result<()> {
+        let refuse = |name, value: usize, requirement| Error::Parameter {
+            name,
+            value: value as f64,
+            requirement,
+        };
+        if self.clusters == 0 || self.clusters > points {
+            return Err(refuse(
+                "clusters",
+                self.clusters,
+                "it must be at least 1 and at most the number of points",
+            ));
+        }
+        if self.starts == 0 {
+            return Err(refuse("starts", 0, "it must be at least 1"));
+        }
+        if self.max_iterations == 0 {
+            return Err(refuse("max_iterations", 0, "it must be at least 1"));
+        }
+        Ok(())
+    }
+
+    /// Clusters the points. The same generator state gives the same result on
+    /// any number of threads.
+    ///
+    /// Complexity: `O(starts iterations N k m p^2)`.
+    ///
+    /// # Errors
+    /// [`Error::TooFew`] for no points, [`Error::Parameter`] for settings out of
+    /// range, [`Error::AmbientMismatch`] or [`Error::DimensionMismatch`] (as
+    /// [`Error::InBatch`]), [`Error::Backend`].
+    ///
+    /// ```
+    /// # use egg_geometry::{Error, GrassmannKMeans, GrassmannPoint};
+    /// # use rand::SeedableRng;
+    /// let x = GrassmannPoint::from_orthonormal(ndarray::array![[1.0], [0.0]])?;
+    /// let refused = GrassmannKMeans::new(2).fit(&[x], &mut rand_chacha::ChaCha8Rng::seed_from_u64(0));
+    /// assert!(matches!(refused, Err(Error::Parameter { name: "clusters", .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn fit<T: Scalar, R: Rng + ?Sized>(
+        &self,
+        points: &[GrassmannPoint<T>],
+        rng: &mut R,
+    ) -> Result<GrassmannClustering<T>> {
+        check_common_manifold(points, "k-means")?;
+        self.validate(points.len())?;
+        let mut best = self.one_start(points, rng)?;
+        for _ in 1..self.starts {
+            let next = self.one_start(points, rng)?;
+            if next.inertia < best.inertia {
+                best = next;
+            }
+        }
+        Ok(best)
+    }
+
+    fn one_start<T: Scalar, R: Rng + ?Sized>(
+        &self,
+        points: &[GrassmannPoint<T>],
+        rng: &mut R,
+    ) -> Result<GrassmannClustering<T>> {
+        let mut centres = self.plus_plus(points, rng)?;
+        let mut assigned = Assignment::of(points, &centres, self.centre)?;
+        let mut iterations = 1;
+        let mut converged = false;
+        while iterations < self.max_iterations && !converged {
+            self.update(points, &mut assigned, &mut centres)?;
+            let next = Assignment::of(points, &centres, self.centre)?;
+            iterations += 1;
+            converged = next.labels == assigned.labels;
+            assigned = next;
+        }
+        Ok(GrassmannClustering {
+            inertia: assigned.squares.iter().copied().sum(),
+            labels: assigned.labels,
+            centres,
+            iterations,
+            converged: converged || self.clusters == points.len(),
+        })
+    }
+
+    /// k-means++: each next centre is a point drawn with probability
+    /// proportional to its squared distance from those chosen.
+    fn plus_plus<T: Scalar, R: Rng + ?Sized>(
+        &self,
+        points: &[GrassmannPoint<T>],
+        rng: &mut R,
+    ) -> Result<Vec<GrassmannPoint<T>>> {
+        let mut chosen = vec![rng.random_range(0..points.len())];
+        let mut squares = vec![f64::INFINITY; points.len()];
+        while chosen.len() < self.clusters {
+            let last = chosen.last().copied().unwrap_or(0);
+            let latest = std::slice::from_ref(&points[last]);
+            let distances = cross_distances(points, latest, self.centre.distance(), Extension::YeLim)?;
+            for (square, distance) in squares.iter_mut().zip(&distances) {
+                *square = square.min(distance.as_f64().powi(2));
+            }
+            squares[last] = 0.0;
+            chosen.push(draw(&squares, &chosen, rng));
+        }
+        Ok(chosen.into_iter().map(|index| points[index].clone()).collect())
+    }
+
+    /// Moves every centre to the mean of its points. A cluster that lost all
+    /// of them takes the point that is worst off where it is.
+    fn update<T: Scalar>(
+        &self,
+        points: &[GrassmannPoint<T>],
+        assigned: &mut Assignment<T>,
+        centres: &mut [GrassmannPoint<T>],
+    ) -> Result<()> {
+        assigned.repair_empty(centres.len());
+        for (cluster, centre) in centres.iter_mut().enumerate() {
+            let members: Vec<GrassmannPoint<T>> = points
+                .iter()
+                .zip(&assigned.labels)
+                .filter(|(_, label)| **label == cluster)
+                .map(|(point, _)| point.clone())
+                .collect();
+            *centre = match self.centre {
+                CentreKind::Extrinsic => extrinsic_mean(&members, centre.dimension())?.point,
+                CentreKind::Karcher => KarcherSolver::default().run(&members)?.point,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// An index drawn with probability proportional to the weights; if all are 0,
+/// the first that is not chosen yet.
+fn draw<R: Rng + ?Sized>(weights: &[f64], chosen: &[usize], rng: &mut R) -> usize {
+    let total: f64 = weights.iter().sum();
+    let first_free = (0..weights.len())
+        .find(|index| !chosen.contains(index))
+        .unwrap_or(0);
+    let mut rest = rng.random::<f64>() * total;
+    let drawn = weights.iter().position(|weight| {
+        rest -= weight;
+        *weight > 0.0 && rest <= 0.0
+    });
+    drawn.unwrap_or(first_free)
+}
+
+/// Each point's nearest centre and the squared distance to it.
+struct Assignment<T> {
+    labels: Vec<usize>,
+    squares: Vec<T>,
+}
+
+impl<T: Scalar> Assignment<T> {
+    fn of(points: &[GrassmannPoint<T>], centres: &[GrassmannPoint<T>], kind: CentreKind) -> Result<Self> {
+        let distances = cross_distances(points, centres, kind.distance(), Extension::YeLim)?;
+        let nearest = distances.rows().into_iter().map(|row| {
+            // The first of equals, so that ties are settled the same way always.
+            row.iter()
+                .copied()
+                .enumerate()
+                .fold(
+                    (0, T::infinity()),
+                    |best, next| if next.1 < best.1 { next } else { best },
+                )
+        });
+        let (labels, lengths): (Vec<usize>, Vec<T>) = nearest.unzip();
+        Ok(Self {
+            labels,
+            squares: lengths.into_iter().map(|length| length * length).collect(),
+        })
+    }
+
+    fn repair_empty(&mut self, clusters: usize) {
+        let mut sizes = vec![0usize; clusters];
+        for label in &self.labels {
+            sizes[*label] += 1;
+        }
+        for cluster in 0..clusters {
+            if sizes[cluster] > 0 {
+                continue;
+            }
+            let worst = (0..self.labels.len())
+                .filter(|point| sizes[self.labels[*point]] > 1)
+                .max_by(|i, j| self.squares[*i].as_f64().total_cmp(&self.squares[*j].as_f64()));
+            if let Some(point) = worst {
+                sizes[self.labels[point]] -= 1;
+                sizes[cluster] = 1;
+                self.labels[point] = cluster;
+                self.squares[point] = T::zero();
+            }
+        }
+    }
+}

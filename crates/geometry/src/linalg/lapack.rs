@@ -1,0 +1,212 @@
+//! LAPACK through ndarray-linalg, and `dsyevd` directly where ndarray-linalg
+//! would allocate and use the slower `dsyev`.
+//!
+//! # Threads
+//! OpenBLAS threads inside rayon threads are a disaster (measured: 8 times
+//! slower, and they can spin for minutes), and results would depend on their
+//! number. [`use_one_thread`] is the one place that sets OpenBLAS to one
+//! thread, before the first call this crate makes.
+
+use std::ffi::c_int;
+use std::sync::OnceLock;
+
+use ndarray::{Array1, Array2, ArrayView2, s};
+use ndarray_linalg::{Determinant, Eigh, JobSvd, Lapack, QR, SVD, SVDDC, Scalar, UPLO};
+use openblas_src as _;
+
+use super::Svd;
+use crate::error::{Error, Result};
+
+unsafe extern "C" {
+    fn openblas_set_num_threads(count: c_int);
+    fn openblas_get_parallel() -> c_int;
+}
+
+/// What `openblas_get_parallel` answers for a build on OpenMP.
+const OPENMP: c_int = 2;
+
+/// Sets OpenBLAS to one thread: once per process, or once per thread for an
+/// OpenMP build, whose thread count belongs to the calling thread.
+///
+/// A program that wants more threads for its own BLAS calls can set the number
+/// again after its first call into this crate; it is not touched again.
+pub(super) fn use_one_thread() {
+    static IS_OPENMP: OnceLock<bool> = OnceLock::new();
+    thread_local! {
+        static DONE: () = set_one_thread();
+    }
+
+    fn set_one_thread() {
+        // SAFETY: both functions take and return plain integers and may be
+        // called at any time.
+        unsafe { openblas_set_num_threads(1) }
+    }
+
+    let is_openmp = *IS_OPENMP.get_or_init(|| {
+        set_one_thread();
+        // SAFETY: as above.
+        unsafe { openblas_get_parallel() == OPENMP }
+    });
+    if is_openmp {
+        DONE.with(|()| ());
+    }
+}
+
+fn failed<'a, T>(
+    operation: &'static str,
+    a: &ArrayView2<'a, T>,
+) -> impl FnOnce(ndarray_linalg::error::LinalgError) -> Error + use<'a, T> {
+    let (rows, columns) = a.dim();
+    move |reason| Error::Backend {
+        operation,
+        rows,
+        columns,
+        backend: "openblas",
+        reason: reason.to_string(),
+    }
+}
+
+fn incomplete<T>(operation: &'static str, a: &ArrayView2<'_, T>) -> Error {
+    Error::Backend {
+        operation,
+        rows: a.nrows(),
+        columns: a.ncols(),
+        backend: "openblas",
+        reason: "factors missing".to_owned(),
+    }
+}
+
+pub(super) fn svd<T>(a: ArrayView2<'_, T>) -> Result<Svd<T>>
+where
+    T: Lapack + Scalar<Real = T>,
+{
+    // Divide and conquer is the fast one; where it fails to converge, which
+    // happens on rare finite matrices, QR iteration still does.
+    let (u, s, vt) = match a.svddc(JobSvd::Some) {
+        Ok(factors) => factors,
+        Err(_) => a.svd(true, true).map_err(failed("SVD", &a))?,
+    };
+    let (Some(u), Some(vt)) = (u, vt) else {
+        return Err(incomplete("SVD", &a));
+    };
+    // QR iteration returns the full square factors.
+    let k = s.len();
+    Ok(Svd {
+        u: thin(u, |u| u.slice(s![.., ..k]).to_owned(), |u| u.ncols() == k),
+        vt: thin(vt, |v| v.slice(s![..k, ..]).to_owned(), |v| v.nrows() == k),
+        s,
+    })
+}
+
+/// Cuts a factor down, unless it is thin already.
+fn thin<T>(
+    factor: Array2<T>,
+    cut: impl FnOnce(&Array2<T>) -> Array2<T>,
+    is_thin: impl FnOnce(&Array2<T>) -> bool,
+) -> Array2<T> {
+    if is_thin(&factor) { factor } else { cut(&factor) }
+}
+
+pub(super) fn singular_values<T>(a: ArrayView2<'_, T>) -> Result<Array1<T>>
+where
+    T: Lapack + Scalar<Real = T>,
+{
+    let values = match a.svddc(JobSvd::None) {
+        Ok((_, s, _)) => s,
+        Err(_) => a.svd(false, false).map_err(failed("SVD", &a))?.1,
+    };
+    Ok(values)
+}
+
+pub(super) fn eigh<T>(a: ArrayView2<'_, T>) -> Result<(Array1<T>, Array2<T>)>
+where
+    T: Lapack + Scalar<Real = T>,
+{
+    let (values, vectors) = a.eigh(UPLO::Lower).map_err(failed("eigendecomposition", &a))?;
+    Ok((values, vectors.reversed_axes()))
+}
+
+pub(super) fn qr<T>(a: ArrayView2<'_, T>) -> Result<(Array2<T>, Array2<T>)>
+where
+    T: Lapack + Scalar<Real = T>,
+{
+    a.qr().map_err(failed("QR", &a))
+}
+
+pub(super) fn determinant<T>(a: ArrayView2<'_, T>) -> Result<T>
+where
+    T: Lapack + Scalar<Real = T>,
+{
+    a.det().map_err(failed("determinant", &a))
+}
+
+/// The work arrays of `dsyevd`, grown to the largest order seen.
+#[derive(Debug, Default)]
+pub(super) struct EighWorkspace {
+    order: usize,
+    work: Vec<f64>,
+    iwork: Vec<c_int>,
+}
+
+impl EighWorkspace {
+    fn grow(&mut self, order: usize) {
+        if order > self.order {
+            // The sizes LAPACK documents for jobz = 'V'.
+            self.work.resize(1 + 6 * order + 2 * order * order, 0.0);
+            self.iwork.resize(3 + 5 * order, 0);
+            self.order = order;
+        }
+    }
+}
+
+pub(super) fn eigh_in_place(
+    order: usize,
+    a: &mut [f64],
+    values: &mut [f64],
+    workspace: &mut EighWorkspace,
+) -> Result<()> {
+    let failed = |reason: String| Error::Backend {
+        operation: "eigendecomposition",
+        rows: order,
+        columns: order,
+        backend: "openblas",
+        reason,
+    };
+    if order == 0 {
+        return Ok(());
+    }
+    if a.len() != order * order || values.len() != order {
+        return Err(failed("buffer of the wrong length".to_owned()));
+    }
+    workspace.grow(order);
+    let as_c_int =
+        |size: usize| c_int::try_from(size).map_err(|_| failed("too large for 32-bit LAPACK".to_owned()));
+    let n = as_c_int(order)?;
+    let lwork = as_c_int(workspace.work.len())?;
+    let liwork = as_c_int(workspace.iwork.len())?;
+    let (jobz, uplo) = (b'V'.cast_signed(), b'L'.cast_signed());
+    let mut info = 0;
+    // SAFETY: `a` holds order * order and `values` order numbers, checked
+    // above; the work arrays have at least the documented lengths, which are
+    // passed along; nothing aliases.
+    unsafe {
+        lapack_sys::dsyevd_(
+            &raw const jobz,
+            &raw const uplo,
+            &raw const n,
+            a.as_mut_ptr(),
+            &raw const n,
+            values.as_mut_ptr(),
+            workspace.work.as_mut_ptr(),
+            &raw const lwork,
+            workspace.iwork.as_mut_ptr(),
+            &raw const liwork,
+            &raw mut info,
+        );
+    }
+    if info == 0 {
+        Ok(())
+    } else {
+        Err(failed(format!("dsyevd returned info = {info}")))
+    }
+}

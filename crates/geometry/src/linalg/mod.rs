@@ -1,0 +1,176 @@
+//! The seam to linear algebra: the few decompositions the crate needs, from
+//! LAPACK (feature `openblas`) or from faer (feature `pure-rust`).
+//!
+//! No other file knows which is in use. With both features on, `openblas` wins:
+//! it is linked anyway, and `pure-rust` is what one asks for where it can't be.
+
+#[cfg(feature = "openblas")]
+mod lapack;
+#[cfg(feature = "pure-rust")]
+mod pure;
+
+use ndarray::{Array1, Array2, ArrayView2};
+
+use crate::error::Result;
+
+#[cfg(not(any(feature = "openblas", feature = "pure-rust")))]
+compile_error!(
+    "egg-geometry needs a linear-algebra backend: feature `openblas` (the default, needs the \
+     system library) or `pure-rust` (needs nothing)"
+);
+
+/// The name of the linear-algebra backend that is compiled in: `"openblas"` or
+/// `"pure-rust"`.
+///
+/// ```
+/// assert!(["openblas", "pure-rust"].contains(&egg_geometry::backend()));
+/// ```
+pub fn backend() -> &'static str {
+    if cfg!(feature = "openblas") {
+        "openblas"
+    } else {
+        "pure-rust"
+    }
+}
+
+/// A thin singular value decomposition `A = U diag(s) Vt`, values descending.
+#[derive(Debug)]
+pub(crate) struct Svd<T> {
+    /// r x k
+    pub(crate) u: Array2<T>,
+    /// k
+    pub(crate) s: Array1<T>,
+    /// k x c
+    pub(crate) vt: Array2<T>,
+}
+
+/// Reusable memory for [`eigh_in_place`].
+#[derive(Debug, Default)]
+pub(crate) struct EighWorkspace {
+    #[cfg(feature = "openblas")]
+    lapack: lapack::EighWorkspace,
+    #[cfg(feature = "pure-rust")]
+    pure: pure::EighWorkspace,
+}
+
+/// Calls one function of the active backend. In tests with both features on,
+/// `tests::with_pure_rust` can turn a thread to the other one.
+macro_rules! dispatch {
+    ($name:ident ( $($argument:expr),* )) => {{
+        #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
+        if forced::pure_rust() {
+            return pure::$name($($argument),*);
+        }
+        #[cfg(feature = "openblas")]
+        let outcome = {
+            lapack::use_one_thread();
+            lapack::$name($($argument),*)
+        };
+        #[cfg(all(feature = "pure-rust", not(feature = "openblas")))]
+        let outcome = pure::$name($($argument),*);
+        outcome
+    }};
+}
+
+/// Decompositions of small dense matrices. Arguments are finite and not empty:
+/// the callers have checked.
+pub(crate) trait Decompose: Sized {
+    /// Thin SVD of an r x c matrix.
+    fn svd(a: ArrayView2<'_, Self>) -> Result<Svd<Self>>;
+    /// Singular values, descending.
+    fn singular_values(a: ArrayView2<'_, Self>) -> Result<Array1<Self>>;
+    /// Eigenvalues, ascending, and eigenvectors as the **rows** of the second
+    /// matrix, of a symmetric matrix.
+    fn eigh(a: ArrayView2<'_, Self>) -> Result<(Array1<Self>, Array2<Self>)>;
+    /// Thin QR of an r x c matrix, r >= c.
+    fn qr(a: ArrayView2<'_, Self>) -> Result<(Array2<Self>, Array2<Self>)>;
+    /// Determinant of a square matrix.
+    fn determinant(a: ArrayView2<'_, Self>) -> Result<Self>;
+}
+
+macro_rules! decompose {
+    ($scalar:ty) => {
+        impl Decompose for $scalar {
+            fn svd(a: ArrayView2<'_, Self>) -> Result<Svd<Self>> {
+                dispatch!(svd(a))
+            }
+
+            fn singular_values(a: ArrayView2<'_, Self>) -> Result<Array1<Self>> {
+                dispatch!(singular_values(a))
+            }
+
+            fn eigh(a: ArrayView2<'_, Self>) -> Result<(Array1<Self>, Array2<Self>)> {
+                dispatch!(eigh(a))
+            }
+
+            fn qr(a: ArrayView2<'_, Self>) -> Result<(Array2<Self>, Array2<Self>)> {
+                dispatch!(qr(a))
+            }
+
+            fn determinant(a: ArrayView2<'_, Self>) -> Result<Self> {
+                dispatch!(determinant(a))
+            }
+        }
+    };
+}
+
+decompose!(f32);
+decompose!(f64);
+
+/// Eigendecomposition of the symmetric `order x order` matrix in `a`, with no
+/// allocation once `workspace` has grown.
+///
+/// Eigenvalues come ascending in `values`; `a` is overwritten by the
+/// eigenvectors, one after another (row i of a row-major view is vector i).
+pub(crate) fn eigh_in_place(
+    order: usize,
+    a: &mut [f64],
+    values: &mut [f64],
+    workspace: &mut EighWorkspace,
+) -> Result<()> {
+    #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
+    if forced::pure_rust() {
+        return pure::eigh_in_place(order, a, values, &mut workspace.pure);
+    }
+    #[cfg(feature = "openblas")]
+    {
+        lapack::use_one_thread();
+        lapack::eigh_in_place(order, a, values, &mut workspace.lapack)
+    }
+    #[cfg(all(feature = "pure-rust", not(feature = "openblas")))]
+    pure::eigh_in_place(order, a, values, &mut workspace.pure)
+}
+
+/// Readies the backend of matrix products, which ndarray calls by itself.
+///
+/// With `openblas`, ndarray's `dot` is OpenBLAS too: this makes sure that it
+/// runs on one thread before the first product.
+pub(crate) fn ready() {
+    #[cfg(feature = "openblas")]
+    lapack::use_one_thread();
+}
+
+/// Lets a test run the same code on the backend that is compiled in but not active.
+#[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
+pub(crate) mod forced {
+    use std::cell::Cell;
+
+    thread_local! {
+        static PURE_RUST: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(crate) fn pure_rust() -> bool {
+        PURE_RUST.get()
+    }
+
+    /// Runs `work` on this thread with the pure-Rust backend.
+    pub(crate) fn with_pure_rust<R>(work: impl FnOnce() -> R) -> R {
+        PURE_RUST.set(true);
+        let outcome = work();
+        PURE_RUST.set(false);
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Each decomposition against its defining equations, on the active backend.
+
+use approx::assert_abs_diff_eq;
+use ndarray::{Array2, array};
+use proptest::prelude::*;
+
+use super::{Decompose, EighWorkspace, eigh_in_place};
+
+fn matrix(rows: usize, columns: usize) -> impl Strategy<Value = Array2<f64>> {
+    prop::collection::vec(-1.0..1.0f64, rows * columns)
+        .prop_map(move |entries| Array2::from_shape_vec((rows, columns), entries).unwrap())
+}
+
+fn any_matrix() -> impl Strategy<Value = Array2<f64>> {
+    (1..12usize, 1..12usize).prop_flat_map(|(rows, columns)| matrix(rows, columns))
+}
+
+fn close(a: &Array2<f64>, b: &Array2<f64>) -> bool {
+    a.dim() == b.dim() && a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-12)
+}
+
+proptest! {
+    #[test]
+    fn svd_rebuilds_the_matrix(a in any_matrix()) {
+        let f = f64::svd(a.view()).unwrap();
+        let k = a.nrows().min(a.ncols());
+        prop_assert_eq!(f.u.dim(), (a.nrows(), k));
+        prop_assert_eq!(f.vt.dim(), (k, a.ncols()));
+        prop_assert!(f.s.windows(2).into_iter().all(|w| w[0] >= w[1]));
+        prop_assert!(close(&(&f.u * &f.s).dot(&f.vt), &a));
+        prop_assert!(close(&f.u.t().dot(&f.u), &Array2::eye(k)));
+        let values = f64::singular_values(a.view()).unwrap();
+        prop_assert!(values.iter().zip(&f.s).all(|(x, y)| (x - y).abs() < 1e-12));
+    }
+
+    #[test]
+    fn qr_rebuilds_the_matrix(a in (1..12usize).prop_flat_map(|c| (c..13).prop_flat_map(move |r| matrix(r, c)))) {
+        let (q, r) = f64::qr(a.view()).unwrap();
+        prop_assert_eq!(q.dim(), a.dim());
+        prop_assert!(close(&q.dot(&r), &a));
+        prop_assert!(close(&q.t().dot(&q), &Array2::eye(a.ncols())));
+    }
+
+    #[test]
+    fn eigenvectors_are_rows(a in (1..12usize).prop_flat_map(|n| matrix(n, n))) {
+        let symmetric = &a + &a.t();
+        let (values, rows) = f64::eigh(symmetric.view()).unwrap();
+        prop_assert!(values.windows(2).into_iter().all(|w| w[0] <= w[1]));
+        prop_assert!(close(&(&rows.t() * &values).dot(&rows), &symmetric));
+
+        let order = symmetric.nrows();
+        let mut buffer: Vec<f64> = symmetric.iter().copied().collect();
+        let mut in_place = vec![0.0; order];
+        let mut workspace = EighWorkspace::default();
+        eigh_in_place(order, &mut buffer, &mut in_place, &mut workspace).unwrap();
+        let rows = Array2::from_shape_vec((order, order), buffer).unwrap();
+        let values = ndarray::Array1::from_vec(in_place);
+        prop_assert!(close(&(&rows.t() * &values).dot(&rows), &symmetric));
+    }
+}
+
+#[test]
+fn workspace_serves_orders_up_and_down() {
+    let mut workspace = EighWorkspace::default();
+    for order in [3, 9, 2, 40, 1] {
+        let mut a: Vec<f64> = Array2::<f64>::eye(order).into_raw_vec_and_offset().0;
+        let mut values = vec![0.0; order];
+        eigh_in_place(order, &mut a, &mut values, &mut workspace).unwrap();
+        assert!(values.iter().all(|value| (value - 1.0).abs() < 1e-15));
+    }
+}
+
+#[test]
+fn buffer_of_the_wrong_length_is_an_error() {
+    let mut workspace = EighWorkspace::default();
+    assert!(eigh_in_place(3, &mut [0.0; 4], &mut [0.0; 3], &mut workspace).is_err());
+    assert!(eigh_in_place(2, &mut [0.0; 4], &mut [0.0; 3], &mut workspace).is_err());
+}
+
+#[test]
+fn determinant_of_a_known_matrix() {
+    let a = array![[2.0, 1.0], [4.0, 5.0]];
+    assert_abs_diff_eq!(f64::determinant(a.view()).unwrap(), 6.0, epsilon = 1e-14);
+}

@@ -1,0 +1,132 @@
+//! The projection embedding `P = U U^T` and its inverse.
+
+use ndarray::{Array1, Array2, ArrayView2};
+
+use crate::check;
+use crate::error::{Error, Result};
+use crate::flatten::Flatten;
+use crate::linalg;
+use crate::point::GrassmannPoint;
+use crate::scalar::Scalar;
+
+impl<T: Scalar> GrassmannPoint<T> {
+    /// The orthogonal projector `P = U U^T` (m x m): symmetric, idempotent, of
+    /// trace p, and the same for every basis of the subspace.
+    ///
+    /// ```
+    /// use egg_geometry::GrassmannPoint;
+    /// use ndarray::array;
+    ///
+    /// let line = GrassmannPoint::from_orthonormal(array![[0.6], [0.8]])?;
+    /// let p = line.projector();
+    /// assert!((p[[0, 1]] - 0.48f64).abs() < 1e-15);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn projector(&self) -> Array2<T> {
+        linalg::ready();
+        self.basis().dot(&self.basis().t())
+    }
+
+    /// The projector as a vector of length `m (m + 1) / 2`; see [`Flatten`].
+    ///
+    /// ```
+    /// use egg_geometry::{Flatten, GrassmannPoint};
+    /// use ndarray::array;
+    ///
+    /// let line = GrassmannPoint::from_orthonormal(array![[1.0], [0.0]])?;
+    /// assert_eq!(line.embed(Flatten::Isometric), array![1.0, 0.0, 0.0]);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn embed(&self, flatten: Flatten) -> Array1<T> {
+        let mut flat = vec![T::zero(); Flatten::length(self.ambient())];
+        let written = flatten.write(self.projector().view(), &mut flat, |entry: T| entry);
+        debug_assert!(written.is_ok(), "the length is the one asked for");
+        Array1::from_vec(flat)
+    }
+}
+
+/// The subspace nearest to a symmetric matrix, and how near it is.
+///
+/// ```
+/// use egg_geometry::nearest_point;
+/// use ndarray::array;
+///
+/// let nearest = nearest_point(array![[2.0, 0.0], [0.0, 0.5]].view(), 1)?;
+/// assert!((nearest.gap - 1.5f64).abs() < 1e-15);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct NearestPoint<T> {
+    /// The subspace of the p largest eigenvalues.
+    pub point: GrassmannPoint<T>,
+    /// `||A - P||_F`.
+    pub distance: T,
+    /// `lambda_p - lambda_{p+1}` (infinite for p = m). Where it is 0 the
+    /// nearest point is not unique and `point` is one of them.
+    pub gap: T,
+}
+
+/// The point of Gr(p, m) whose projector is nearest to the symmetric matrix `A`
+/// (m x m) in Frobenius norm: the span of the eigenvectors of the p largest
+/// eigenvalues. The inverse of the projection embedding, and more.
+///
+/// # Errors
+/// [`Error::DimensionOutOfRange`], [`Error::Empty`], [`Error::Shape`],
+/// [`Error::NonFinite`], [`Error::NotSymmetric`], [`Error::Backend`].
+///
+/// ```
+/// use egg_geometry::{Distance, GrassmannPoint, distance, nearest_point};
+/// use ndarray::array;
+///
+/// let line = GrassmannPoint::from_orthonormal(array![[0.6], [0.8]])?;
+/// let noisy = line.projector() + array![[0.01, 0.0], [0.0, -0.02]];
+/// let nearest = nearest_point(noisy.view(), 1)?;
+/// assert!(distance(&line, &nearest.point, Distance::Geodesic)? < 0.02);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+pub fn nearest_point<T: Scalar>(matrix: ArrayView2<'_, T>, dimension: usize) -> Result<NearestPoint<T>> {
+    check::symmetric("matrix", &matrix)?;
+    let ambient = matrix.nrows();
+    if dimension == 0 || dimension > ambient {
+        return Err(Error::DimensionOutOfRange { dimension, ambient });
+    }
+    let (values, vectors) = T::eigh(matrix)?;
+    let first = ambient - dimension;
+    let squared: T = values
+        .iter()
+        .enumerate()
+        .map(|(index, value)| if index < first { *value } else { *value - T::one() })
+        .map(|difference| difference * difference)
+        .sum();
+    Ok(NearestPoint {
+        point: GrassmannPoint::leading(&vectors, dimension),
+        distance: squared.sqrt(),
+        gap: if first == 0 {
+            T::infinity()
+        } else {
+            values[first] - values[first - 1]
+        },
+    })
+}
+
+/// The same from a flattened matrix, as a model or a file holds it.
+///
+/// # Errors
+/// As [`nearest_point`], and [`Error::Length`] unless the length is
+/// `m (m + 1) / 2`.
+///
+/// ```
+/// use egg_geometry::{Flatten, nearest_point_to_flat};
+/// use ndarray::array;
+///
+/// let nearest = nearest_point_to_flat(array![0.9, 0.0, 0.1].view(), Flatten::Upper, 1)?;
+/// assert_eq!(nearest.point.basis().mapv(f64::abs), array![[1.0], [0.0]]);
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+pub fn nearest_point_to_flat<T: Scalar>(
+    flat: ndarray::ArrayView1<'_, T>,
+    flatten: Flatten,
+    dimension: usize,
+) -> Result<NearestPoint<T>> {
+    nearest_point(flatten.unflatten(flat)?.view(), dimension)
+}

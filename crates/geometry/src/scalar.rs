@@ -1,0 +1,90 @@
+//! The two number types the crate works in.
+
+use std::fmt::{Debug, Display, LowerExp};
+use std::iter::Sum;
+
+use ndarray::{LinalgScalar, ScalarOperand};
+use num_traits::{Float, FloatConst};
+
+use crate::linalg::Decompose;
+
+/// `f32` or `f64`. Sealed: nothing else implements it.
+///
+/// The constants are the tolerances that depend on how many digits the *input*
+/// carries, whatever precision is used inside.
+///
+/// ```
+/// use egg_geometry::Scalar;
+///
+/// assert!(f32::TIE_TOLERANCE > f64::TIE_TOLERANCE);
+/// ```
+#[expect(private_bounds, reason = "seals the trait and hides the backend")]
+pub trait Scalar:
+    Decompose
+    + Float
+    + FloatConst
+    + LinalgScalar
+    + ScalarOperand
+    + Sum
+    + Debug
+    + Display
+    + LowerExp
+    + Send
+    + Sync
+    + 'static
+{
+    /// Singular values closer than this, relative to the larger, count as tied,
+    /// and a rank rule never cuts between them.
+    const TIE_TOLERANCE: f64;
+    /// The half-width of the Lorentzian guard on the gap at the cut.
+    const GAP_GUARD: f64;
+    /// Whether an f64 Gram matrix is exact enough for any numerical rank this
+    /// type can resolve.
+    const GRAM_IS_EXACT: bool;
+
+    /// The machine epsilon of this type, as f64.
+    fn eps() -> f64 {
+        Self::epsilon().as_f64()
+    }
+
+    /// Widens to f64; exact.
+    fn as_f64(self) -> f64;
+
+    /// Rounds from f64. Finite values beyond the range become the largest
+    /// finite value, so that no infinity is made from finite numbers.
+    fn rounded(value: f64) -> Self;
+}
+
+impl Scalar for f64 {
+    const TIE_TOLERANCE: f64 = 1e-10;
+    const GAP_GUARD: f64 = 1e-9;
+    const GRAM_IS_EXACT: bool = false;
+
+    fn as_f64(self) -> f64 {
+        self
+    }
+
+    fn rounded(value: f64) -> Self {
+        value
+    }
+}
+
+impl Scalar for f32 {
+    const TIE_TOLERANCE: f64 = 1e-5;
+    const GAP_GUARD: f64 = 1e-6;
+    // The noise floor of an f64 Gram matrix, 1.5e-8 sigma_1, lies below eps(f32).
+    const GRAM_IS_EXACT: bool = true;
+
+    fn as_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+    fn rounded(value: f64) -> Self {
+        if value.is_finite() {
+            value.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32
+        } else {
+            value as f32
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A long-lived child that does tasks on request: one task name per line in,
+//! one line of JSON out. Both sides of a comparison are such children, and
+//! take the time themselves, so neither pays for the pipe or for starting up.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The slowest task takes seconds; the first request also warms up.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Answer {
+    pub(super) seconds: f64,
+    pub(super) calls: u64,
+    /// A sum over the result; `None` where the sides compute different things.
+    pub(super) check: Option<f64>,
+}
+
+/// Something that does tasks. The tests have one that is no process.
+pub(super) trait Runner {
+    fn run(&mut self, task: &str) -> Result<Answer, String>;
+}
+
+pub(super) struct TaskChild {
+    name: &'static str,
+    child: Child,
+    requests: Option<ChildStdin>,
+    answers: Receiver<String>,
+    /// What it said when it was ready: versions and the like.
+    pub(super) ready: Value,
+}
+
+impl TaskChild {
+    /// Starts the child and waits until it says it is ready.
+    pub(super) fn start(name: &'static str, command: &mut Command) -> Result<Self, String> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{name} could not be started: {error}"))?;
+        let (sender, answers) = channel();
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || {
+                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    if sender.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        let mut started = Self {
+            name,
+            requests: child.stdin.take(),
+            child,
+            answers,
+            ready: Value::Null,
+        };
+        started.ready = started.answer()?;
+        if started.ready["ready"] != Value::Bool(true) {
+            return Err(format!("{name} did not say it was ready but: {}", started.ready));
+        }
+        Ok(started)
+    }
+
+    fn answer(&mut self) -> Result<Value, String> {
+        let name = self.name;
+        let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Timeout => {
+                format!("{name} gave no answer in {} s", PATIENCE.as_secs())
+            }
+            RecvTimeoutError::Disconnected => {
+                format!("{name} ended early; its last words are above")
+            }
+        })?;
+        serde_json::from_str(&line).map_err(|_| format!("{name} answered with no JSON: {line}"))
+    }
+}
+
+impl Runner for TaskChild {
+    fn run(&mut self, task: &str) -> Result<Answer, String> {
+        let name = self.name;
+        let requests = self
+            .requests
+            .as_mut()
+            .ok_or_else(|| format!("{name} takes no tasks"))?;
+        writeln!(requests, "{task}")
+            .and_then(|()| requests.flush())
+            .map_err(|error| format!("{name} takes no more tasks: {error}"))?;
+        let answer = self.answer()?;
+        parse(task, &answer).map_err(|error| format!("{name}: {error}"))
+    }
+}
+
+impl Drop for TaskChild {
+    fn drop(&mut self) {
+        // The end of its input is the signal to leave; one that is stuck in a
+        // task won't see it.
+        drop(self.requests.take());
+        for _ in 0..20 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn parse(task: &str, answer: &Value) -> Result<Answer, String> {
+    if let Some(error) = answer["error"].as_str() {
+        return Err(format!("{task}: {error}"));
+    }
+    if answer["task"] != task {
+        return Err(format!("asked for {task}, answered {answer}"));
+    }
+    let seconds = answer["seconds"].as_f64().filter(|s| *s > 0.0);
+    Ok(Answer {
+        seconds: seconds.ok_or_else(|| format!("{task}: no time in {answer}"))?,
+        calls: answer["calls"].as_u64().unwrap_or(1),
+        check: answer["check"].as_f64(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn answers_are_checked() {
+        let good = json!({"task": "a", "seconds": 0.5, "calls": 3, "check": 2.0});
+        assert_eq!(
+            parse("a", &good),
+            Ok(Answer {
+                seconds: 0.5,
+                calls: 3,
+                check: Some(2.0)
+            })
+        );
+        assert!(parse("b", &good).is_err());
+        assert!(parse("a", &json!({"task": "a", "seconds": 0.0})).is_err());
+        let unknown = json!({"task": "a", "error": "unknown task"});
+        assert!(parse("a", &unknown).unwrap_err().contains("unknown task"));
+        let incomparable = json!({"task": "a", "seconds": 1e-3, "calls": 1, "check": null});
+        assert_eq!(parse("a", &incomparable).unwrap().check, None);
+    }
+
+    #[cfg(unix)]
+    fn shell(script: &str) -> Result<TaskChild, String> {
+        TaskChild::start("sh", Command::new("sh").args(["-c", script]))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_speaks_the_protocol() {
+        let mut child = shell(
+            r#"echo '{"ready":true,"backend":"none"}'
+            while read task; do echo "{\"task\":\"$task\",\"seconds\":0.25,\"calls\":2,\"check\":1}"; done"#,
+        )
+        .unwrap();
+        assert_eq!(child.ready["backend"], "none");
+        for task in ["one", "two"] {
+            assert_eq!(child.run(task).unwrap().seconds, 0.25);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_that_dies_or_babbles_is_an_error() {
+        assert!(shell("exit 1").is_err());
+        assert!(shell("echo hello").err().unwrap().contains("hello"));
+        let mut child = shell(r#"echo '{"ready":true}'; read task; exit 1"#).unwrap();
+        assert!(child.run("one").is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! What the numbers were measured on.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::backend::Backend;
+use crate::process::output_of;
+
+pub(super) struct Conditions {
+    pub(super) cpu: String,
+    pub(super) cores: usize,
+    pub(super) threads: usize,
+    pub(super) rounds: usize,
+    pub(super) backend: String,
+    /// What each side said about itself when it was ready.
+    pub(super) ours: Value,
+    /// The peer's, or why there is none.
+    pub(super) peer: Result<Value, String>,
+}
+
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+pub(super) fn cpu() -> String {
+    std::fs::read_to_string("/proc/cpuinfo")
+        .ok()
+        .and_then(|text| model_name(&text))
+        .or_else(|| output_of(Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"])))
+        .unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+fn model_name(cpuinfo: &str) -> Option<String> {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+pub(super) fn describe(backend: &Backend) -> String {
+    match backend.openblas() {
+        Some(openblas) => format!(
+            "OpenBLAS {}, {} kernels, {}",
+            openblas.version,
+            openblas.core,
+            openblas.threading.name()
+        ),
+        None => "pure Rust (faer)".into(),
+    }
+}
+
+impl Conditions {
+    pub(super) fn lines(&self) -> Vec<String> {
+        let peer = match &self.peer {
+            Ok(ready) => versions(ready),
+            Err(why) => format!("not measured: {why}"),
+        };
+        vec![
+            format!("processor: {}, {} cores", self.cpu, self.cores),
+            format!("threads: {} on each side", self.threads),
+            format!("rounds: {}, the sides taking turns", self.rounds),
+            format!("ours: {}", self.backend),
+            format!("peer: {peer}"),
+        ]
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "processor": self.cpu,
+            "cores": self.cores,
+            "threads": self.threads,
+            "rounds": self.rounds,
+            "backend": self.backend,
+            "ours": self.ours,
+            "peer": match &self.peer {
+                Ok(ready) => ready.clone(),
+                Err(why) => json!({ "missing": why }),
+            },
+        })
+    }
+}
+
+/// `{"versions": {"numpy": "2.4", ...}}` as `numpy 2.4, ...`.
+fn versions(ready: &Value) -> String {
+    let Some(versions) = ready["versions"].as_object() else {
+        return "of unknown version".into();
+    };
+    let words: Vec<_> = versions
+        .iter()
+        .map(|(name, version)| format!("{name} {}", version.as_str().unwrap_or("?")))
+        .collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read() {
+        let text = "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\n";
+        assert_eq!(model_name(text).as_deref(), Some("Some CPU @ 3 GHz"));
+        let ready = json!({"ready": true, "versions": {"numpy": "2.4.6", "scipy": "1.17.1"}});
+        assert_eq!(versions(&ready), "numpy 2.4.6, scipy 1.17.1");
+    }
+}

@@ -1,0 +1,221 @@
+//! One comparison: the two sides take turns, so that whatever else the machine
+//! does meets both alike.
+
+use std::thread;
+use std::time::Duration;
+
+use super::child::{Answer, Runner};
+use super::suite::{Comparison, Side};
+
+/// The threads of a BLAS spin for a while after a call before they sleep, and
+/// would take time from the other side.
+const SETTLE: Duration = Duration::from_millis(60);
+
+/// The times of one side, in seconds, in order of size.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Times {
+    sorted: Vec<f64>,
+    pub(super) calls: u64,
+}
+
+impl Times {
+    fn of(answers: &[Answer]) -> Option<Self> {
+        let mut sorted: Vec<f64> = answers.iter().map(|answer| answer.seconds).collect();
+        sorted.sort_by(f64::total_cmp);
+        Some(Self {
+            sorted,
+            calls: answers.first()?.calls,
+        })
+    }
+
+    pub(super) fn best(&self) -> f64 {
+        self.sorted[0]
+    }
+
+    pub(super) fn worst(&self) -> f64 {
+        self.sorted[self.sorted.len() - 1]
+    }
+
+    pub(super) fn median(&self) -> f64 {
+        let n = self.sorted.len();
+        (self.sorted[(n - 1) / 2] + self.sorted[n / 2]) / 2.0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Met,
+    Missed,
+    /// No target.
+    Informational,
+    /// The peer was not there.
+    NotCompared,
+    /// It failed, or the sides did not compute the same thing.
+    Error,
+}
+
+pub(super) struct Measured {
+    pub(super) comparison: Comparison,
+    pub(super) ours: Option<Times>,
+    pub(super) other: Option<Times>,
+    pub(super) error: Option<String>,
+}
+
+impl Measured {
+    pub(super) fn ratio(&self, of: impl Fn(&Times) -> f64) -> Option<f64> {
+        Some(of(self.other.as_ref()?) / of(self.ours.as_ref()?))
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        match (&self.error, self.ratio(Times::median), self.comparison.target) {
+            (Some(_), ..) => Verdict::Error,
+            (None, None, _) => Verdict::NotCompared,
+            (None, Some(_), None) => Verdict::Informational,
+            (None, Some(ratio), Some(target)) if ratio >= target => Verdict::Met,
+            (None, Some(_), Some(_)) => Verdict::Missed,
+        }
+    }
+}
+
+/// Measures ours, theirs, ours, theirs, ... for a number of rounds; ours alone
+/// if the comparison needs a peer and there is none.
+pub(super) fn compare(
+    comparison: &Comparison,
+    rounds: usize,
+    ours: &mut dyn Runner,
+    mut peer: Option<&mut dyn Runner>,
+) -> Measured {
+    let mut our_answers = Vec::new();
+    let mut other_answers = Vec::new();
+    let mut one_round = || {
+        let mine = turn(ours, comparison.ours)?;
+        our_answers.push(mine);
+        let task = comparison.other.name;
+        let theirs = match (comparison.other.side, &mut peer) {
+            (Side::Ours, _) => turn(ours, task)?,
+            (Side::Peer, Some(peer)) => turn(*peer, task)?,
+            (Side::Peer, None) => return Ok(()),
+        };
+        other_answers.push(theirs);
+        same(mine.check, theirs.check, comparison.tolerance)
+    };
+    let error = (0..rounds).find_map(|_| one_round().err());
+    Measured {
+        comparison: *comparison,
+        ours: Times::of(&our_answers),
+        other: Times::of(&other_answers),
+        error,
+    }
+}
+
+fn turn(runner: &mut dyn Runner, task: &str) -> Result<Answer, String> {
+    thread::sleep(SETTLE);
+    runner.run(task)
+}
+
+/// Whether two checksums agree; one that is absent agrees with anything.
+fn same(ours: Option<f64>, other: Option<f64>, tolerance: f64) -> Result<(), String> {
+    let (Some(a), Some(b)) = (ours, other) else {
+        return Ok(());
+    };
+    // A NaN on either side fails this.
+    if (a - b).abs() <= tolerance * a.abs().max(b.abs()) {
+        Ok(())
+    } else {
+        Err(format!("the results differ: checksum {a} against {b}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers with the given times in turn.
+    struct Scripted {
+        seconds: Vec<f64>,
+        check: Option<f64>,
+        log: Vec<String>,
+    }
+
+    impl Scripted {
+        fn new(seconds: &[f64], check: Option<f64>) -> Self {
+            Self {
+                seconds: seconds.to_vec(),
+                check,
+                log: Vec::new(),
+            }
+        }
+    }
+
+    impl Runner for Scripted {
+        fn run(&mut self, task: &str) -> Result<Answer, String> {
+            self.log.push(task.to_owned());
+            if self.seconds.is_empty() {
+                return Err("out of answers".into());
+            }
+            Ok(Answer {
+                seconds: self.seconds.remove(0),
+                calls: 1,
+                check: self.check,
+            })
+        }
+    }
+
+    const COMPARISON: Comparison = Comparison::with_peer("c", "a", "b").at_least(3.0);
+
+    #[test]
+    fn medians_decide_and_bests_are_told() {
+        let mut ours = Scripted::new(&[1.0, 9.0, 2.0], Some(5.0));
+        let mut peer = Scripted::new(&[8.0, 4.0, 6.0], Some(5.000001));
+        let measured = compare(&COMPARISON, 3, &mut ours, Some(&mut peer));
+        assert_eq!(measured.ratio(Times::median), Some(3.0));
+        assert_eq!(measured.ratio(Times::best), Some(4.0));
+        assert_eq!(measured.ours.as_ref().unwrap().worst(), 9.0);
+        assert_eq!(measured.verdict(), Verdict::Met);
+    }
+
+    #[test]
+    fn an_even_number_of_rounds_has_a_median_too() {
+        let mut ours = Scripted::new(&[1.0, 3.0], None);
+        let mut peer = Scripted::new(&[2.0, 2.0], None);
+        let measured = compare(&COMPARISON, 2, &mut ours, Some(&mut peer));
+        assert_eq!(measured.ratio(Times::median), Some(1.0));
+        assert_eq!(measured.verdict(), Verdict::Missed);
+    }
+
+    #[test]
+    fn ours_against_ours_alternates_in_one_child() {
+        let comparison = Comparison::with_ourselves("c", "mine", "raw");
+        let mut ours = Scripted::new(&[1.0, 1.0, 1.0, 1.0], None);
+        let measured = compare(&comparison, 2, &mut ours, None);
+        assert_eq!(ours.log, ["mine", "raw", "mine", "raw"]);
+        assert_eq!(measured.verdict(), Verdict::Informational);
+    }
+
+    #[test]
+    fn without_the_peer_ours_is_still_measured() {
+        let mut ours = Scripted::new(&[1.0, 2.0, 3.0], None);
+        let measured = compare(&COMPARISON, 3, &mut ours, None);
+        assert_eq!(measured.ours.as_ref().unwrap().median(), 2.0);
+        assert_eq!(measured.verdict(), Verdict::NotCompared);
+    }
+
+    #[test]
+    fn different_results_are_an_error() {
+        let mut ours = Scripted::new(&[1.0], Some(5.0));
+        let mut peer = Scripted::new(&[9.0], Some(5.1));
+        let measured = compare(&COMPARISON, 1, &mut ours, Some(&mut peer));
+        assert_eq!(measured.verdict(), Verdict::Error);
+        assert!(same(Some(f64::NAN), Some(1.0), 1e-6).is_err());
+        assert!(same(None, Some(1.0), 1e-6).is_ok());
+        assert!(same(Some(0.0), Some(0.0), 1e-6).is_ok());
+    }
+
+    #[test]
+    fn a_failing_child_is_an_error() {
+        let mut ours = Scripted::new(&[], None);
+        let measured = compare(&COMPARISON, 2, &mut ours, None);
+        assert_eq!(measured.verdict(), Verdict::Error);
+        assert!(measured.ours.is_none());
+    }
+}

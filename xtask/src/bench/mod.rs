@@ -1,0 +1,155 @@
+//! `cargo xtask bench`: how much faster or slower than others, as ratios from
+//! one run in which the two sides take turns. Absolute times are shown but
+//! never judged.
+
+mod child;
+mod geometry;
+mod machine;
+mod measure;
+mod ours;
+mod python;
+mod report;
+mod suite;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::arguments::{self, Arguments};
+use crate::error::{Error, Result};
+use crate::setup::{self, Install};
+use crate::terminal;
+use crate::workspace::Workspace;
+
+use child::{Runner, TaskChild};
+use machine::Conditions;
+use suite::Suite;
+
+const HELP: &str = "\
+cargo xtask bench SUITE [--rounds N] [--threads N] [--no-peers]
+
+Suites:
+  geometry       the geometry crate against SciPy, NumPy and Pymanopt
+
+Builds our side, makes a Python environment for the peers below target/bench,
+and lets the two take turns. Results go to target/bench/SUITE.json and .md. The
+exit code is 1 if something failed or the sides disagree about a result; a
+missed target is reported but is not a failure.
+
+Options:
+  --rounds N     measurements of each side per comparison (7)
+  --threads N    threads for either side (2, or the cores if fewer)
+  --no-peers     our side alone
+
+Environment:
+  EGG_BACKEND=openblas|pure-rust   the backend of our side
+";
+
+const SUITES: &[&Suite] = &[&geometry::SUITE];
+
+struct Request {
+    suite: &'static Suite,
+    rounds: usize,
+    threads: usize,
+    peers: bool,
+}
+
+pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()> {
+    match parse(arguments)? {
+        Some(request) => run(workspace, &request),
+        None => {
+            terminal::show(HELP.as_bytes());
+            Ok(())
+        }
+    }
+}
+
+/// `None` is a request for help.
+fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
+    let mut suite = None;
+    let mut rounds = 7;
+    let mut threads = machine::cores().min(2);
+    let mut peers = true;
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "--rounds" => rounds = arguments.count("--rounds", HELP)?,
+            "--threads" => threads = arguments.count("--threads", HELP)?,
+            "--no-peers" => peers = false,
+            word if arguments::is_help(word) => return Ok(None),
+            word if suite.is_none() && !word.starts_with('-') => {
+                let named = SUITES.iter().find(|suite| suite.name == word);
+                suite =
+                    Some(*named.ok_or_else(|| {
+                        Error::usage(format!("there is no benchmark suite `{word}`"), HELP)
+                    })?);
+            }
+            word => return Err(arguments::unknown(word, HELP)),
+        }
+    }
+    let suite = suite.ok_or_else(|| Error::usage("which suite?", HELP))?;
+    Ok(Some(Request {
+        suite,
+        rounds,
+        threads,
+        peers,
+    }))
+}
+
+fn run(workspace: &Workspace, request: &Request) -> Result<()> {
+    let suite = request.suite;
+    let backend = setup::prepare(workspace, Install::Allowed)?;
+    let program = ours::build(workspace, suite, &backend)?;
+    let inputs = workspace.scratch(&format!("bench/inputs/{}", suite.name))?;
+    let mut ours = ours::start(&program, &inputs, &backend, request.threads).map_err(Error::Failed)?;
+    let mut peer = if request.peers {
+        start_peer(workspace, request, &inputs)
+    } else {
+        Err("--no-peers".into())
+    };
+    if let Err(why) = &peer {
+        println!("Our side alone: {why}");
+    }
+
+    let mut results = Vec::new();
+    for comparison in suite.comparisons {
+        println!("  {}", comparison.name);
+        let peer = peer.as_mut().ok().map(|peer| peer as &mut dyn Runner);
+        results.push(measure::compare(comparison, request.rounds, &mut ours, peer));
+    }
+
+    let conditions = Conditions {
+        cpu: machine::cpu(),
+        cores: machine::cores(),
+        threads: request.threads,
+        rounds: request.rounds,
+        backend: machine::describe(&backend),
+        ours: ours.ready.clone(),
+        peer: peer
+            .as_ref()
+            .map(|peer| peer.ready.clone())
+            .map_err(String::clone),
+    };
+    report::print(&conditions, &results);
+    report::write(&workspace.scratch("bench")?, suite, &conditions, &results)?;
+    if results.iter().any(|measured| measured.error.is_some()) {
+        return Err(Error::Failed("some comparisons failed, see above".into()));
+    }
+    Ok(())
+}
+
+fn start_peer(
+    workspace: &Workspace,
+    request: &Request,
+    inputs: &Path,
+) -> std::result::Result<TaskChild, String> {
+    let python = python::environment(workspace, request.suite)?;
+    let mut command = Command::new(python);
+    command.arg(workspace.root.join(request.suite.script)).arg(inputs);
+    // NumPy's OpenBLAS, SciPy's, and MKL in case somebody's build has it.
+    for variable in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"] {
+        command.env(variable, request.threads.to_string());
+    }
+    // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that
+    // choose well by themselves.
+    command.env_remove("OPENBLAS_CORETYPE");
+    TaskChild::start("the peer", &mut command)
+}

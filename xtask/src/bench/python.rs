@@ -1,0 +1,78 @@
+//! A Python environment with the peer's packages, kept below `target/`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::suite::Suite;
+use crate::workspace::Workspace;
+
+/// The environment's interpreter, with exactly the suite's packages in it.
+/// Made anew when the list of packages has changed.
+pub(super) fn environment(workspace: &Workspace, suite: &Suite) -> Result<PathBuf, String> {
+    let requirements = workspace.root.join(suite.requirements);
+    let wanted = read(&requirements)?;
+    let directory = workspace.target.join("bench").join("venv");
+    let python = directory.join(if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    });
+    // Written last, so it is there only after everything went well.
+    let stamp = directory.join(format!("{}-installed.txt", suite.name));
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) && works(&python) {
+        return Ok(python);
+    }
+
+    println!("Preparing the Python environment ({})", suite.requirements);
+    if !works(&python) {
+        let _ = std::fs::remove_dir_all(&directory);
+        quietly(Command::new("python3").args(["-m", "venv"]).arg(&directory))?;
+    }
+    quietly(
+        Command::new(&python)
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "-r",
+            ])
+            .arg(&requirements),
+    )?;
+    std::fs::write(&stamp, wanted).map_err(|e| format!("{}: {e}", stamp.display()))?;
+    Ok(python)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// An environment stops working when the Python it was made from goes away.
+fn works(python: &Path) -> bool {
+    Command::new(python)
+        .args(["-m", "pip", "--version"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Runs a command whose output matters only if it fails.
+fn quietly(command: &mut Command) -> Result<(), String> {
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let program = name.to_string_lossy().into_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{program} could not be started: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let why = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
+    Err(format!("{program} failed: {why}"))
+}

@@ -1,0 +1,68 @@
+//! What a set of comparisons consists of. The sets themselves have a file each.
+
+/// Who does a task: our bench program or the peer's script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Ours,
+    Peer,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Task {
+    pub(super) side: Side,
+    pub(super) name: &'static str,
+}
+
+/// One task of ours against another, which may be ours as well.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Comparison {
+    pub(super) name: &'static str,
+    pub(super) ours: &'static str,
+    pub(super) other: Task,
+    /// The least ratio other/ours of the median times. `None`: for information.
+    pub(super) target: Option<f64>,
+    /// How far the checksums of the two sides may differ, relatively.
+    pub(super) tolerance: f64,
+}
+
+pub(super) struct Suite {
+    pub(super) name: &'static str,
+    /// The package and its bench target that is our side.
+    pub(super) package: &'static str,
+    pub(super) bench: &'static str,
+    /// The peer's side, relative to the workspace.
+    pub(super) script: &'static str,
+    pub(super) requirements: &'static str,
+    pub(super) comparisons: &'static [Comparison],
+}
+
+impl Comparison {
+    pub(super) const fn with_peer(name: &'static str, ours: &'static str, peer: &'static str) -> Self {
+        Self {
+            name,
+            ours,
+            other: Task {
+                side: Side::Peer,
+                name: peer,
+            },
+            target: None,
+            tolerance: 1e-6,
+        }
+    }
+
+    pub(super) const fn with_ourselves(name: &'static str, ours: &'static str, other: &'static str) -> Self {
+        let mut comparison = Self::with_peer(name, ours, other);
+        comparison.other.side = Side::Ours;
+        comparison
+    }
+
+    pub(super) const fn at_least(mut self, ratio: f64) -> Self {
+        self.target = Some(ratio);
+        self
+    }
+
+    pub(super) const fn within(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+}

@@ -1,0 +1,242 @@
+//! Better OpenBLAS kernels where OpenBLAS underrates the processor.
+//!
+//! A release that is older than the processor falls back to SSE kernels
+//! ("Prescott"), which costs about a third of the speed. The remedy is the
+//! variable `OPENBLAS_CORETYPE`, but OpenBLAS reads it when it is loaded, too
+//! early for a program to set it for itself. So the choice is kept in
+//! `.cargo/openblas.toml`, which cargo hands to whatever it runs.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::openblas::{OpenBlas, Probe};
+
+const VARIABLE: &str = "OPENBLAS_CORETYPE";
+
+/// Kernels without AVX.
+const SSE_ERA: &[&str] = &[
+    "Unknown",
+    "Generic",
+    "Katmai",
+    "Coppermine",
+    "Northwood",
+    "Prescott",
+    "Banias",
+    "Atom",
+    "Core2",
+    "Penryn",
+    "Dunnington",
+    "Nehalem",
+    "Athlon",
+    "Opteron",
+    "Opteron_SSE3",
+    "Barcelona",
+    "Bobcat",
+    "Nano",
+];
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Features {
+    avx2_fma: bool,
+    avx512: bool,
+}
+
+impl Features {
+    #[cfg(target_arch = "x86_64")]
+    fn detect() -> Self {
+        Self {
+            avx2_fma: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            avx512: is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512cd"),
+        }
+    }
+
+    /// Other processors have not been seen to be underrated.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn detect() -> Self {
+        Self::default()
+    }
+}
+
+/// Core types to try instead of the one OpenBLAS chose, best first.
+fn better_cores(chosen: &str, features: Features) -> Vec<&'static str> {
+    if !SSE_ERA.iter().any(|core| core.eq_ignore_ascii_case(chosen)) {
+        return Vec::new();
+    }
+    let mut cores = Vec::new();
+    if features.avx512 {
+        cores.push("SkylakeX");
+    }
+    if features.avx2_fma {
+        cores.push("Haswell");
+    }
+    cores
+}
+
+/// What came of choosing the kernels: the library as it will be used, and
+/// lines for the user, if any.
+pub(crate) struct Chosen {
+    pub(crate) openblas: OpenBlas,
+    pub(crate) changed: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+pub(crate) fn choose(root: &Path, probe: &Probe) -> Result<Chosen> {
+    let file = ConfigFile::in_workspace(root);
+    let in_environment = std::env::var(VARIABLE).ok().filter(|core| !core.is_empty());
+    if let Some(core) = users_own(in_environment, file.read().as_deref()) {
+        // Whatever the user asked for stays; the file would lose against it.
+        let mut openblas = probe
+            .run(Some(&core))
+            .map_err(|e| Error::Failed(format!("OpenBLAS fails with {VARIABLE}={core}: {e}")))?;
+        openblas.core_override = Some(core.clone());
+        return Ok(Chosen {
+            openblas,
+            changed: Vec::new(),
+            warnings: vec![format!(
+                "{VARIABLE}={core} is set in your environment and is kept"
+            )],
+        });
+    }
+
+    let mut chosen = Chosen {
+        openblas: probe.report.clone(),
+        changed: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let cores = better_cores(&probe.report.core, Features::detect());
+    // Asking is not enough: a build for one processor only ignores the
+    // variable, and a kernel the processor cannot run would crash.
+    let verified = cores.iter().find_map(|core| {
+        let report = probe.run(Some(core)).ok()?;
+        report.core.eq_ignore_ascii_case(core).then_some(report)
+    });
+    match verified {
+        Some(mut report) => {
+            report.core_override = Some(report.core.clone());
+            if file.write(&report.core, &probe.report.core)? {
+                chosen.changed.push(format!(
+                    "wrote .cargo/openblas.toml: {} kernels instead of {}",
+                    report.core, probe.report.core
+                ));
+            }
+            chosen.openblas = report;
+        }
+        None => {
+            if !cores.is_empty() {
+                chosen.warnings.push(format!(
+                    "OpenBLAS uses its old {} kernels and cannot be told otherwise; a newer release would be faster",
+                    probe.report.core
+                ));
+            }
+            if file.remove()? {
+                chosen
+                    .changed
+                    .push("removed .cargo/openblas.toml: no longer needed".into());
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// The core type the user set. `cargo xtask` itself runs under the config
+/// file, so a value equal to the file's is ours, from last time.
+fn users_own(in_environment: Option<String>, in_file: Option<&str>) -> Option<String> {
+    in_environment.filter(|core| Some(core.as_str()) != in_file)
+}
+
+struct ConfigFile(PathBuf);
+
+impl ConfigFile {
+    fn in_workspace(root: &Path) -> Self {
+        Self(root.join(".cargo").join("openblas.toml"))
+    }
+
+    fn read(&self) -> Option<String> {
+        let text = std::fs::read_to_string(&self.0).ok()?;
+        let value = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(VARIABLE)?.trim().strip_prefix('='))?;
+        Some(value.trim().trim_matches('"').to_owned())
+    }
+
+    /// Says whether the file had to change.
+    fn write(&self, core: &str, instead_of: &str) -> Result<bool> {
+        let text = format!(
+            "# Written by `cargo xtask setup` for this machine; safe to delete, not to commit.\n\
+             # Left to itself OpenBLAS uses its old {instead_of} kernels here, which are slower.\n\
+             [env]\n\
+             {VARIABLE} = \"{core}\"\n"
+        );
+        if std::fs::read_to_string(&self.0).is_ok_and(|old| old == text) {
+            return Ok(false);
+        }
+        // Another cargo may be reading it: it must never see half a file.
+        let partial = self.0.with_extension(format!("toml.{}", std::process::id()));
+        std::fs::write(&partial, text)
+            .and_then(|()| std::fs::rename(&partial, &self.0))
+            .map_err(|e| Error::while_doing(self.0.display(), e))?;
+        Ok(true)
+    }
+
+    /// Says whether there was one.
+    fn remove(&self) -> Result<bool> {
+        match std::fs::remove_file(&self.0) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::while_doing(self.0.display(), error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_underrated_processors_get_other_kernels() {
+        let modern = Features {
+            avx2_fma: true,
+            avx512: true,
+        };
+        let haswell = Features {
+            avx512: false,
+            ..modern
+        };
+        assert_eq!(better_cores("Prescott", modern), ["SkylakeX", "Haswell"]);
+        assert_eq!(better_cores("Opteron_SSE3", haswell), ["Haswell"]);
+        assert!(better_cores("Nehalem", Features::default()).is_empty());
+        for fine in ["Haswell", "Zen", "Cooperlake", "SkylakeX", "neoversen1"] {
+            assert!(better_cores(fine, modern).is_empty(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn our_own_choice_is_not_taken_for_the_users() {
+        let set = |core: &str| Some(core.to_owned());
+        assert_eq!(users_own(set("Haswell"), Some("Haswell")), None);
+        assert_eq!(users_own(set("Zen"), Some("Haswell")), set("Zen"));
+        assert_eq!(users_own(set("Zen"), None), set("Zen"));
+        assert_eq!(users_own(None, Some("Haswell")), None);
+    }
+
+    #[test]
+    fn the_file_comes_and_goes() {
+        let directory = std::env::temp_dir().join(format!("xtask-kernel-{}", std::process::id()));
+        std::fs::create_dir_all(directory.join(".cargo")).unwrap();
+        let file = ConfigFile::in_workspace(&directory);
+        assert_eq!(file.read(), None);
+        assert!(file.write("Haswell", "Prescott").unwrap());
+        assert!(!file.write("Haswell", "Prescott").unwrap());
+        assert_eq!(file.read().as_deref(), Some("Haswell"));
+        assert!(file.write("SkylakeX", "Prescott").unwrap());
+        assert_eq!(file.read().as_deref(), Some("SkylakeX"));
+        assert!(file.remove().unwrap());
+        assert!(!file.remove().unwrap());
+        assert_eq!(std::fs::read_dir(directory.join(".cargo")).unwrap().count(), 0);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}

@@ -1,0 +1,95 @@
+//! Children in a process group of their own, so that a stage that hangs can be
+//! ended with everything it started.
+//!
+//! The price is that the terminal's Ctrl-C no longer reaches them, nor does a
+//! CI runner's SIGTERM to us: both are passed on by hand. std has no signals,
+//! and three functions of libc don't justify a dependency.
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::c_int;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+    use std::sync::atomic::{AtomicI32, Ordering};
+
+    // The same numbers on every Unix that Rust builds for.
+    const SIGHUP: c_int = 1;
+    const SIGINT: c_int = 2;
+    const SIGKILL: c_int = 9;
+    const SIGTERM: c_int = 15;
+    const SIG_DFL: usize = 0;
+
+    unsafe extern "C" {
+        fn kill(pid: i32, signal: c_int) -> c_int;
+        fn raise(signal: c_int) -> c_int;
+        fn signal(signal: c_int, handler: usize) -> usize;
+    }
+
+    /// The group of the child that runs now; 0 when there is none.
+    static CURRENT: AtomicI32 = AtomicI32::new(0);
+
+    extern "C" fn pass_on(number: c_int) {
+        let group = CURRENT.load(Ordering::SeqCst);
+        // SAFETY: kill, signal and raise are async-signal-safe and touch no
+        // memory of ours. `group` is positive, so `-group` names exactly the
+        // group that `separate` made.
+        unsafe {
+            if group > 0 {
+                kill(-group, number);
+            }
+            signal(number, SIG_DFL);
+            raise(number);
+        }
+    }
+
+    pub(crate) fn forward_signals() {
+        let handler: extern "C" fn(c_int) = pass_on;
+        for number in [SIGHUP, SIGINT, SIGTERM] {
+            // SAFETY: the handler has the C signature `signal` expects, lives
+            // for the whole program, and calls async-signal-safe functions only.
+            unsafe {
+                signal(number, handler as usize);
+            }
+        }
+    }
+
+    pub(crate) fn separate(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    pub(crate) fn watch(child: Option<&Child>) {
+        let group = child.map_or(0, |child| child.id() as i32);
+        CURRENT.store(group, Ordering::SeqCst);
+    }
+
+    /// Ends the group a `separate` child leads.
+    pub(crate) fn end(child: &mut Child) {
+        let group = child.id() as i32;
+        if group > 0 {
+            // SAFETY: a plain system call. The group is that of a child which
+            // we have not given up yet; if it is gone the call does nothing.
+            unsafe {
+                kill(-group, SIGKILL);
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+pub(crate) use unix::{end, forward_signals, separate, watch};
+
+/// Elsewhere only the child itself can be ended.
+#[cfg(not(unix))]
+mod other {
+    use std::process::{Child, Command};
+
+    pub(crate) fn forward_signals() {}
+    pub(crate) fn separate(_: &mut Command) {}
+    pub(crate) fn watch(_: Option<&Child>) {}
+    pub(crate) fn end(child: &mut Child) {
+        let _ = child.kill();
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) use other::{end, forward_signals, separate, watch};

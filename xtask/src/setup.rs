@@ -1,0 +1,230 @@
+//! `cargo xtask setup`: decides the backend and makes the machine fit for it.
+
+use crate::arguments::{self, Arguments};
+use crate::backend::{Backend, Forced};
+use crate::error::{Error, Result};
+use crate::kernel::{self, Chosen};
+use crate::openblas::{self, Probe, Search, Threading};
+use crate::package_manager::{PackageManager, Privilege};
+use crate::terminal;
+use crate::workspace::Workspace;
+
+const HELP: &str = "\
+cargo xtask setup [--no-install]
+
+Links and runs a small program to see whether there is a usable OpenBLAS. If
+not, installs it with apt-get, dnf, pacman or brew: as root, or with sudo where
+that asks no password. Then makes sure it uses the processor's best kernels; a
+choice other than OpenBLAS's own is written to .cargo/openblas.toml, which is
+not committed and may be deleted.
+
+Without OpenBLAS the pure-Rust backend is used; nothing fails for want of it.
+
+Options:
+  --no-install   look, but install nothing
+
+Environment:
+  EGG_BACKEND=openblas    fail if there is no OpenBLAS
+  EGG_BACKEND=pure-rust   don't look for OpenBLAS
+";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Install {
+    Allowed,
+    Not,
+}
+
+pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
+    let mut install = Install::Allowed;
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "--no-install" => install = Install::Not,
+            word if arguments::is_help(word) => {
+                terminal::show(HELP.as_bytes());
+                return Ok(());
+            }
+            word => return Err(arguments::unknown(word, HELP)),
+        }
+    }
+    prepare(workspace, install).map(|_| ())
+}
+
+/// Decides the backend, prepares the machine for it, and says what was done.
+pub(crate) fn prepare(workspace: &Workspace, install: Install) -> Result<Backend> {
+    let (backend, lines) = examine(workspace, install)?;
+    for line in lines {
+        println!("{line}");
+    }
+    Ok(backend)
+}
+
+/// `prepare`, with the summary for the caller to print or not.
+pub(crate) fn examine(workspace: &Workspace, install: Install) -> Result<(Backend, Vec<String>)> {
+    let forced = Forced::parse(std::env::var("EGG_BACKEND").ok().as_deref()).map_err(Error::Failed)?;
+    let decision = decide(
+        forced,
+        || openblas::find(workspace),
+        || match install {
+            Install::Allowed => try_install(),
+            Install::Not => Err(advice("it was not installed because of --no-install")),
+        },
+    )?;
+    Ok(match decision {
+        Decision::OpenBlas { probe, installed } => {
+            let chosen = kernel::choose(&workspace.root, &probe)?;
+            let lines = summary(&chosen, installed);
+            (Backend::OpenBlas(chosen.openblas), lines)
+        }
+        Decision::PureRust { reason, remedy } => {
+            let mut lines = vec![format!("backend   pure Rust (faer): {reason}")];
+            lines.extend(remedy.map(|remedy| terminal::doubtful(&format!("note      {remedy}"))));
+            (Backend::PureRust(reason), lines)
+        }
+    })
+}
+
+enum Decision {
+    OpenBlas { probe: Probe, installed: bool },
+    PureRust { reason: String, remedy: Option<String> },
+}
+
+/// The logic alone: `find` looks for the library, `install` tries to get it
+/// or says what the user can do.
+fn decide(
+    forced: Forced,
+    find: impl Fn() -> Result<Search>,
+    install: impl FnOnce() -> std::result::Result<(), String>,
+) -> Result<Decision> {
+    if forced == Forced::PureRust {
+        return Ok(Decision::PureRust {
+            reason: "EGG_BACKEND=pure-rust".into(),
+            remedy: None,
+        });
+    }
+    let missing = match find()? {
+        Search::Found(probe) => return Ok(found(probe, false)),
+        Search::Missing(why) => why,
+    };
+    println!("No usable OpenBLAS: {missing}");
+    let (missing, remedy) = match install() {
+        Ok(()) => match find()? {
+            Search::Found(probe) => return Ok(found(probe, true)),
+            Search::Missing(why) => (
+                why,
+                "OpenBLAS was installed but still cannot be linked; see the line above".into(),
+            ),
+        },
+        Err(remedy) => (missing, remedy),
+    };
+    if forced == Forced::OpenBlas {
+        return Err(Error::Failed(format!(
+            "EGG_BACKEND=openblas, but there is no usable OpenBLAS: {missing}\n{remedy}"
+        )));
+    }
+    Ok(Decision::PureRust {
+        reason: "no OpenBLAS".into(),
+        remedy: Some(remedy),
+    })
+}
+
+fn found(probe: Probe, installed: bool) -> Decision {
+    Decision::OpenBlas { probe, installed }
+}
+
+fn try_install() -> std::result::Result<(), String> {
+    let Some(manager) = PackageManager::find() else {
+        return Err(advice("no package manager known here was found"));
+    };
+    match manager.privilege() {
+        Privilege::None => Err(advice("installing needs root")),
+        privilege => {
+            println!("Installing it:");
+            manager.install(privilege).map_err(|why| advice(&why))
+        }
+    }
+}
+
+fn advice(why: &str) -> String {
+    let command = match PackageManager::find() {
+        Some(manager) => format!("run: {}", manager.advice()),
+        None => "install OpenBLAS with its development files".into(),
+    };
+    format!("{why}; for the OpenBLAS backend {command}")
+}
+
+fn summary(chosen: &Chosen, installed: bool) -> Vec<String> {
+    let openblas = &chosen.openblas;
+    let mut lines = vec![format!(
+        "backend   OpenBLAS {}, {} kernels, {}",
+        openblas.version,
+        openblas.core,
+        openblas.threading.name()
+    )];
+    let mut warnings = chosen.warnings.clone();
+    if openblas.threading == Threading::OpenMp {
+        warnings.push(
+            "this is the OpenMP build, which does not obey thread limits set from rayon threads; \
+             prefer the pthread build (Debian: libopenblas-pthread-dev)"
+                .into(),
+        );
+    }
+    let mut changed = chosen.changed.clone();
+    if installed {
+        changed.insert(0, "installed OpenBLAS".into());
+    }
+    if changed.is_empty() {
+        changed.push("nothing".into());
+    }
+    lines.extend(changed.iter().map(|what| format!("changed   {what}")));
+    lines.extend(
+        warnings
+            .iter()
+            .map(|what| terminal::doubtful(&format!("warning   {what}"))),
+    );
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn missing() -> Result<Search> {
+        Ok(Search::Missing("no -lopenblas".into()))
+    }
+
+    #[test]
+    fn without_openblas_pure_rust_is_chosen_with_a_remedy() {
+        let decision = decide(Forced::No, missing, || Err("run: this".into())).unwrap();
+        match decision {
+            Decision::PureRust { remedy, .. } => assert_eq!(remedy.unwrap(), "run: this"),
+            Decision::OpenBlas { .. } => panic!("there is none"),
+        }
+    }
+
+    #[test]
+    fn an_install_that_does_not_help_is_not_fatal() {
+        let looked = Cell::new(0);
+        let find = || {
+            looked.set(looked.get() + 1);
+            missing()
+        };
+        let decision = decide(Forced::No, find, || Ok(())).unwrap();
+        assert!(matches!(decision, Decision::PureRust { .. }));
+        assert_eq!(looked.get(), 2);
+    }
+
+    #[test]
+    fn forcing_openblas_makes_its_absence_an_error() {
+        let error = decide(Forced::OpenBlas, missing, || Err("run: this".into()))
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("run: this"));
+    }
+
+    #[test]
+    fn forcing_pure_rust_does_not_even_look() {
+        let decision = decide(Forced::PureRust, || panic!("looked"), || panic!("installed")).unwrap();
+        assert!(matches!(decision, Decision::PureRust { remedy: None, .. }));
+    }
+}

@@ -1,0 +1,74 @@
+//! Adding up what test programs say of themselves.
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) passed: usize,
+    pub(super) failed: usize,
+    pub(super) ignored: usize,
+}
+
+impl Counts {
+    /// Adds a line `test result: ok. 3 passed; 0 failed; 1 ignored; ...` as
+    /// libtest and rustdoc print it; any other line adds nothing.
+    pub(super) fn add_line(&mut self, line: &str) {
+        // Not only at the start: a test may leave half a line before it.
+        let Some((_, numbers)) = line
+            .split_once("test result: ")
+            .and_then(|(_, rest)| rest.split_once(". "))
+        else {
+            return;
+        };
+        for part in numbers.split(';') {
+            let mut words = part.split_whitespace();
+            let (Some(number), Some(what)) = (words.next(), words.next()) else {
+                continue;
+            };
+            let Ok(number) = number.parse::<usize>() else {
+                continue;
+            };
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+    }
+
+    pub(super) fn ran(self) -> usize {
+        self.passed + self.failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_added_up_and_chatter_is_not() {
+        let mut counts = Counts::default();
+        for line in [
+            "running 5 tests",
+            "test result: ok. 3 passed; 0 failed; 2 ignored; 0 measured; 7 filtered out; finished in 0.01s",
+            "half a line from a testtest result: FAILED. 1 passed; 4 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s",
+            "a test said: 9 passed; 9 failed",
+            "test result: unknown",
+        ] {
+            counts.add_line(line);
+        }
+        assert_eq!(
+            counts,
+            Counts {
+                passed: 4,
+                failed: 4,
+                ignored: 2
+            }
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! The list of stages, and the cargo commands each consists of.
+
+use std::time::Duration;
+
+use crate::backend::PURE_RUST_FLAGS;
+
+/// A stage that takes this many times its budget is ended.
+const PATIENCE: u32 = 4;
+/// How much longer test stages may take with `--full`.
+const FULL: u32 = 5;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Check {
+    Setup,
+    Format,
+    Clippy,
+    Xtask,
+    Tests,
+    Agree,
+    Doctests,
+    Docs,
+    Alone,
+}
+
+/// The backends a stage is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum On {
+    OpenBlas,
+    PureRust,
+    /// Both in one build.
+    Both,
+    /// The one that set-up chose.
+    Chosen,
+    /// Nothing that is linked.
+    Neither,
+}
+
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) check: Check,
+    pub(super) on: On,
+    /// Seconds it may take on two cores, from nothing, without a warning.
+    budget: u64,
+}
+
+/// The budgets add up to less than 25 minutes, which the whole may take on two
+/// cores with an empty target directory.
+#[rustfmt::skip] // It is a table.
+pub(super) const STAGES: &[Stage] = &[
+    stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 180),
+    stage("format", "cargo fmt", Check::Format, On::Neither, 20),
+    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 180),
+    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 120),
+    stage("xtask", "tests of xtask itself", Check::Xtask, On::Neither, 60),
+    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 300),
+    stage("test-pure-rust", "tests, pure-Rust backend", Check::Tests, On::PureRust, 240),
+    stage("agree", "both backends give the same results", Check::Agree, On::Both, 120),
+    stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 100),
+    stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 60),
+    stage("docs", "documentation builds without warnings", Check::Docs, On::Chosen, 80),
+    stage("alone", "geometry on its own needs no BLAS, candle or graph package", Check::Alone, On::Neither, 20),
+];
+
+const fn stage(name: &'static str, about: &'static str, check: Check, on: On, budget: u64) -> Stage {
+    Stage {
+        name,
+        about,
+        check,
+        on,
+        budget,
+    }
+}
+
+/// One call of cargo.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) words: Vec<&'static str>,
+    /// Only compiles; if it fails, the backend itself does not build.
+    pub(super) compiles: bool,
+}
+
+impl Stage {
+    pub(super) fn budget(&self, full: bool) -> Duration {
+        let slower = full && matches!(self.check, Check::Tests | Check::Agree | Check::Doctests);
+        Duration::from_secs(self.budget) * if slower { FULL } else { 1 }
+    }
+
+    pub(super) fn limit(&self, full: bool) -> Duration {
+        self.budget(full) * PATIENCE
+    }
+
+    /// The calls of cargo this stage consists of; none for `setup`. `pure` is
+    /// whether set-up chose pure Rust.
+    pub(super) fn steps(&self, pure: bool) -> Vec<Step> {
+        let flags: &[&str] = match self.on {
+            On::PureRust => &PURE_RUST_FLAGS,
+            On::Chosen if pure => &PURE_RUST_FLAGS,
+            _ => &[],
+        };
+        let step = |words: &[&[&'static str]]| Step {
+            words: words.concat(),
+            compiles: false,
+        };
+        // xtask has no backend, and its tests have a stage of their own.
+        let all = &["--workspace", "--exclude", "xtask"][..];
+        match self.check {
+            Check::Setup => vec![],
+            Check::Format => vec![step(&[&["fmt", "--all", "--check"]])],
+            Check::Clippy => {
+                let packages = if self.on == On::OpenBlas { &all[..1] } else { all };
+                vec![step(&[
+                    &["clippy"],
+                    packages,
+                    flags,
+                    &["--all-targets", "--", "-D", "warnings"],
+                ])]
+            }
+            Check::Xtask => vec![step(&[&["test", "-p", "xtask"]])],
+            Check::Tests => {
+                // Criterion's benches run each measurement once here, as a
+                // smoke test. Doctests are not among "all targets".
+                let run = step(&[&["test"], all, flags, &["--all-targets", "--no-fail-fast"]]);
+                let compile = Step {
+                    words: [&run.words[..], &["--no-run"]].concat(),
+                    compiles: true,
+                };
+                vec![compile, run]
+            }
+            Check::Agree => vec![step(&[&[
+                "test",
+                "-p",
+                "egg-geometry",
+                "--features",
+                "pure-rust",
+                "--lib",
+                "backends_agree",
+            ]])],
+            Check::Doctests => vec![step(&[&["test"], all, flags, &["--doc", "--no-fail-fast"]])],
+            Check::Docs => {
+                let packages = if pure { all } else { &all[..1] };
+                vec![step(&[&["doc"], packages, flags, &["--no-deps"]])]
+            }
+            Check::Alone => vec![step(&[
+                &["tree", "-p", "egg-geometry"],
+                &PURE_RUST_FLAGS,
+                &["-e", "normal", "--prefix", "none"],
+            ])],
+        }
+    }
+}
+
+/// Whether a line of `cargo tree` names a package the geometry crate must do
+/// without when it is used alone, on the pure-Rust backend.
+pub(super) fn unwanted(tree_line: &str) -> Option<&str> {
+    let package = tree_line.split_whitespace().next()?;
+    let unwanted = package.starts_with("candle")
+        || matches!(
+            package,
+            "openblas-src" | "lapack-sys" | "ndarray-linalg" | "petgraph"
+        );
+    unwanted.then_some(package)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(name: &str, pure: bool) -> Vec<String> {
+        let stage = STAGES.iter().find(|stage| stage.name == name).unwrap();
+        stage
+            .steps(pure)
+            .iter()
+            .map(|step| step.words.join(" "))
+            .collect()
+    }
+
+    #[test]
+    fn commands_are_as_documented() {
+        assert_eq!(
+            lines("clippy-openblas", false),
+            ["clippy --workspace --all-targets -- -D warnings"]
+        );
+        assert_eq!(
+            lines("clippy-pure-rust", true),
+            [
+                "clippy --workspace --exclude xtask --no-default-features --features pure-rust \
+              --all-targets -- -D warnings"
+            ]
+        );
+        assert_eq!(lines("docs", false), ["doc --workspace --no-deps"]);
+        assert!(lines("docs", true)[0].contains("--features pure-rust"));
+        assert!(lines("setup", false).is_empty());
+    }
+
+    #[test]
+    fn tests_compile_first() {
+        let stage = STAGES.iter().find(|stage| stage.name == "test-openblas").unwrap();
+        let steps = stage.steps(false);
+        assert_eq!(steps.len(), 2);
+        assert!(steps[0].compiles && steps[0].words.contains(&"--no-run"));
+        assert!(!steps[1].compiles);
+    }
+
+    #[test]
+    fn the_whole_fits_in_25_minutes() {
+        let total: Duration = STAGES.iter().map(|stage| stage.budget(false)).sum();
+        assert!(total < Duration::from_secs(25 * 60), "{total:?}");
+    }
+
+    #[test]
+    fn unwanted_packages_are_recognised() {
+        assert_eq!(unwanted("candle-core v0.11.0"), Some("candle-core"));
+        assert_eq!(unwanted("lapack-sys v0.15.0 (*)"), Some("lapack-sys"));
+        assert_eq!(unwanted("ndarray v0.17.1"), None);
+        assert_eq!(unwanted(""), None);
+    }
+}

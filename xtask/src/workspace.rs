@@ -1,0 +1,87 @@
+//! Where the workspace is, and how cargo is called in it.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::{Error, Result};
+use crate::terminal;
+
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+    /// Absolute, so that it means the same to children that run in `root`.
+    pub(crate) target: PathBuf,
+    cargo: OsString,
+}
+
+impl Workspace {
+    pub(crate) fn find() -> Result<Self> {
+        // Asked at run time: a path baked in at compile time would be wrong
+        // once the checkout moves.
+        let start = match env::var_os("CARGO_MANIFEST_DIR") {
+            Some(directory) => PathBuf::from(directory),
+            None => env::current_dir().map_err(|e| Error::while_doing("the current directory", e))?,
+        };
+        let root = start
+            .ancestors()
+            .find(|directory| is_root(directory))
+            .ok_or_else(|| Error::Failed("run this inside the workspace: `cargo xtask`".into()))?
+            .to_path_buf();
+        let target = match env::var_os("CARGO_TARGET_DIR") {
+            Some(directory) => {
+                std::path::absolute(directory).map_err(|e| Error::while_doing("CARGO_TARGET_DIR", e))?
+            }
+            None => root.join("target"),
+        };
+        Ok(Self {
+            root,
+            target,
+            cargo: env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+        })
+    }
+
+    /// A cargo that neither reads our standard input nor inherits what the
+    /// `cargo run` around us says about the package xtask: some build scripts
+    /// watch those variables and would run again.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut command = Command::new(&self.cargo);
+        command.current_dir(&self.root).stdin(std::process::Stdio::null());
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(&name);
+            }
+        }
+        if env::var_os("CARGO_TARGET_DIR").is_some() {
+            command.env("CARGO_TARGET_DIR", &self.target);
+        }
+        if !terminal::coloured() {
+            command.env("CARGO_TERM_COLOR", "never");
+        }
+        command
+    }
+
+    /// A directory below the target directory, made if need be.
+    pub(crate) fn scratch(&self, name: &str) -> Result<PathBuf> {
+        let directory = self.target.join(name);
+        std::fs::create_dir_all(&directory).map_err(|e| Error::while_doing(directory.display(), e))?;
+        Ok(directory)
+    }
+}
+
+fn is_root(directory: &Path) -> bool {
+    std::fs::read_to_string(directory.join("Cargo.toml"))
+        .is_ok_and(|text| text.lines().any(|line| line.trim() == "[workspace]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_holds_this_package() {
+        let workspace = Workspace::find().unwrap();
+        assert!(workspace.root.join("xtask/src/workspace.rs").is_file());
+    }
+}
