@@ -3,9 +3,8 @@
 //! The cosines of the angles are the singular values of `A^T B`, but `arccos`
 //! near 1 turns a rounding error of 1e-16 into an angle of 1e-8. The sines are
 //! the singular values of `B - A A^T B`, and `arcsin` has the same trouble near
-//! 1. Each angle takes the better of the two (Bjorck and Golub 1973, Knyazev
-//! and Argentati 2002): the sine up to pi/4, the cosine beyond. The absolute
-//! error stays below `1e-15 sqrt(m)` for f64.
+//! 1. Each angle takes one that is good for it (Bjorck and Golub 1973, Knyazev
+//! and Argentati 2002). The absolute error stays below `1e-15 sqrt(m)` for f64.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -15,9 +14,15 @@ use crate::linalg::{self, Svd};
 use crate::point::GrassmannPoint;
 use crate::scalar::Scalar;
 
-/// `cos(pi/4)^2`: from here on the cosine is the better conditioned.
-fn is_small<T: Scalar>(cosine: T) -> bool {
-    cosine * cosine >= T::rounded(0.5)
+/// Whether an angle must be taken from its sine.
+///
+/// `arccos` magnifies the error of a cosine, an eps or two, by `1 / sin theta`.
+/// Up to `sqrt(m) / 2` that is a quarter of the promised error, and for most
+/// subspaces of a large space it saves the second SVD; beyond pi/4 it is the
+/// better one in any case.
+fn needs_sine<T: Scalar>(cosine: T, ambient: usize) -> bool {
+    let least_sine_squared = (4.0 / ambient as f64).min(0.5);
+    cosine.as_f64().powi(2) > 1.0 - least_sine_squared
 }
 
 fn arccos<T: Scalar>(cosine: T) -> T {
@@ -58,7 +63,10 @@ pub fn principal_angles<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>)
     };
     let overlap = larger.basis().t().dot(&smaller.basis());
     let mut angles = T::singular_values(overlap.view())?;
-    let small = angles.iter().take_while(|cosine| is_small(**cosine)).count();
+    let small = angles
+        .iter()
+        .take_while(|cosine| needs_sine(**cosine, a.ambient()))
+        .count();
     let sines = if small == 0 {
         Array1::zeros(0)
     } else {
@@ -148,7 +156,10 @@ pub fn principal_vectors<T: Scalar>(
     let mut right = b.basis().dot(&vt.t());
     let mut angles = cosines.mapv(arccos);
 
-    let small = cosines.iter().take_while(|cosine| is_small(**cosine)).count();
+    let small = cosines
+        .iter()
+        .take_while(|cosine| needs_sine(**cosine, a.ambient()))
+        .count();
     if small > 0 {
         // Where cosines crowd at 1 their vectors are mixed at random; the sines
         // still tell them apart.

@@ -18,8 +18,12 @@ use crate::scalar::Scalar;
 const GRAM_SPREAD: f64 = 2.5e-3;
 
 /// ... and only if the cut is at least this wide in eigenvalues, relative to
-/// the largest, so that the projector is good to about 1e-13.
+/// the largest, so that the projector is good to about 1e-13 ...
 const GRAM_GAP: f64 = 2e-3;
+
+/// ... or lies so high, relative to `sigma_1`, that an SVD would do no better:
+/// its projector error is smaller by the factor `(sigma_p + sigma_{p+1}) / sigma_1`.
+const GRAM_HIGH_CUT: f64 = 0.7;
 
 /// Memory that [`Factors::compute`] and the gradient use and leave behind.
 ///
@@ -268,11 +272,21 @@ impl Factors {
 
     /// Whether f64 data may rely on its Gram matrix; see [`GRAM_SPREAD`].
     fn gram_is_accurate(&self) -> bool {
-        let eigenvalue = |index: usize| self.sigma.get(index).map_or(0.0, |value| value * value);
-        let (largest, p) = (eigenvalue(0), self.choice.p);
-        let cuts_something = p < self.columns;
-        eigenvalue(self.sigma.len().saturating_sub(1)) >= GRAM_SPREAD * largest
-            && (!cuts_something || eigenvalue(p.saturating_sub(1)) - eigenvalue(p) >= GRAM_GAP * largest)
+        let sigma = |index: usize| self.sigma.get(index).copied().unwrap_or(0.0);
+        let Some(last) = self.sigma.len().checked_sub(1) else {
+            return true;
+        };
+        let (largest, kept, dropped) = (
+            sigma(0),
+            sigma(self.choice.p.saturating_sub(1)),
+            sigma(self.choice.p),
+        );
+        let is_whole_space = self.choice.p == self.columns;
+        let (sum, difference) = (kept + dropped, kept - dropped);
+        sigma(last).powi(2) >= GRAM_SPREAD * largest.powi(2)
+            && (is_whole_space
+                || sum >= GRAM_HIGH_CUT * largest
+                || sum * difference >= GRAM_GAP * largest.powi(2))
     }
 
     fn decompose_svd(&mut self, workspace: &Workspace) -> Result<()> {

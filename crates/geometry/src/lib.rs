@@ -90,3 +90,11 @@ pub use rank::{RankChoice, RankRule};
 pub use rectify::{Rectified, embed_batch, project_batch, rectify, rectify_batch, rectify_nodes};
 pub use scalar::Scalar;
 pub use tangent::Tangent;
+
+#[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
+mod backends_agree;
+
+/// Runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

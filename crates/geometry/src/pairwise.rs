@@ -13,8 +13,8 @@ use crate::linalg;
 use crate::point::{GrassmannPoint, check_common_ambient};
 use crate::scalar::Scalar;
 
-/// Stacked basis vectors in a tile: 128 x 128 products stay in the L2 cache.
-const TILE: usize = 128;
+/// Stacked basis vectors in a tile: 256 x 256 products stay in the L2 cache.
+const TILE: usize = 256;
 
 /// `sum sin^2 = q - ||U_1^T U_2||_F^2` loses digits as it nears 0. Below this
 /// share of q it is worked out from the residual instead.

@@ -108,15 +108,11 @@ impl Stage {
         match self.check {
             Check::Setup => vec![],
             Check::Format => vec![step(&[&["fmt", "--all", "--check"]])],
-            Check::Clippy => {
-                let packages = if self.on == On::OpenBlas { &all[..1] } else { all };
-                vec![step(&[
-                    &["clippy"],
-                    packages,
-                    flags,
-                    &["--all-targets", "--", "-D", "warnings"],
-                ])]
-            }
+            Check::Clippy => vec![step(&[
+                &["clippy", "--workspace"],
+                flags,
+                &["--all-targets", "--", "-D", "warnings"],
+            ])],
             Check::Xtask => vec![step(&[&["test", "-p", "xtask"]])],
             Check::Tests => {
                 // Criterion's benches run each measurement once here, as a
@@ -184,10 +180,7 @@ mod tests {
         );
         assert_eq!(
             lines("clippy-pure-rust", true),
-            [
-                "clippy --workspace --exclude xtask --no-default-features --features pure-rust \
-              --all-targets -- -D warnings"
-            ]
+            ["clippy --workspace --no-default-features --features pure-rust --all-targets -- -D warnings"]
         );
         assert_eq!(lines("docs", false), ["doc --workspace --no-deps"]);
         assert!(lines("docs", true)[0].contains("--features pure-rust"));
