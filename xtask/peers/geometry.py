@@ -26,6 +26,9 @@ inputs = {
 }
 gr = Grassmann(64, 8)
 
+# The mean time of as many executions as fill this many seconds, as on our side.
+AT_LEAST = 0.05
+
 
 # A task is a function that does the work, and one that turns its result into
 # (calls, checksum). Only the first is timed.
@@ -135,9 +138,12 @@ for line in sys.stdin:
             warm[task] = TASKS[task]()
             warm[task][0]()
         work, check = warm[task]
-        start = time.perf_counter()
-        result = work()
-        seconds = time.perf_counter() - start
+        start, executions, elapsed = time.perf_counter(), 0, 0.0
+        while elapsed < AT_LEAST:
+            result = work()
+            executions += 1
+            elapsed = time.perf_counter() - start
+        seconds = elapsed / executions
         calls, checksum = check(result)
         say(task=task, seconds=seconds, calls=calls, check=checksum)
     except Exception as error:

@@ -2,9 +2,10 @@
 //!
 //! The cosines of the angles are the singular values of `A^T B`, but `arccos`
 //! near 1 turns a rounding error of 1e-16 into an angle of 1e-8. The sines are
-//! the singular values of `B - A A^T B`, and `arcsin` has the same trouble near
-//! 1. Each angle takes one that is good for it (Bjorck and Golub 1973, Knyazev
-//! and Argentati 2002). The absolute error stays below `1e-15 sqrt(m)` for f64.
+//! the singular values of `B - A A^T B`, and `arcsin` near 1 has the same
+//! trouble. Each angle takes one that is good for it (Bjorck and Golub 1973,
+//! Knyazev and Argentati 2002). The absolute error stays below `1e-15 sqrt(m)`
+//! for f64.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -46,7 +47,7 @@ fn arcsin<T: Scalar>(sine: T) -> T {
 /// use egg_geometry::{GrassmannPoint, principal_angles};
 /// use ndarray::array;
 ///
-/// let a = GrassmannPoint::from_orthonormal(array![[1.0], [0.0]])?;
+/// let a = GrassmannPoint::from_orthonormal(array![[1.0f64], [0.0]])?;
 /// let b = GrassmannPoint::from_spanning(array![[1.0], [1e-12]].view())?;
 /// // arccos alone would say 0.
 /// assert!((principal_angles(&a, &b)?[0] - 1e-12).abs() < 1e-16);
@@ -111,7 +112,7 @@ pub(crate) fn residual<T: Scalar>(
 /// use egg_geometry::{GrassmannPoint, principal_vectors};
 /// use ndarray::array;
 ///
-/// let a = GrassmannPoint::from_orthonormal(array![[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])?;
+/// let a = GrassmannPoint::from_orthonormal(array![[1.0f64, 0.0], [0.0, 1.0], [0.0, 0.0]])?;
 /// let b = GrassmannPoint::from_orthonormal(array![[0.0], [0.6], [0.8]])?;
 /// let pairs = principal_vectors(&a, &b)?;
 /// let cosine = pairs.left.column(0).dot(&pairs.right.column(0));
@@ -181,7 +182,9 @@ pub fn principal_vectors<T: Scalar>(
 
     let order = ascending(&angles);
     Ok(PrincipalVectors {
-        angles: angles.select(Axis(0), &order),
+        // The vectors are good to rounding over the gap between their angles,
+        // and so are the angles they make; the angles themselves are better.
+        angles: principal_angles(a, b)?,
         left: left.select(Axis(1), &order),
         right: right.select(Axis(1), &order),
     })

@@ -1,6 +1,6 @@
 //! A symmetric matrix as a vector, and back.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::check;
 use crate::error::{Error, Result};
@@ -46,13 +46,20 @@ impl Flatten {
         }
     }
 
-    /// The length `m (m + 1) / 2` for an m x m matrix.
+    /// The length `m (m + 1) / 2` for an m x m matrix, or the largest `usize`
+    /// if that is larger.
     ///
     /// ```
     /// assert_eq!(egg_geometry::Flatten::length(64), 2080);
     /// ```
     pub fn length(m: usize) -> usize {
-        m * (m + 1) / 2
+        // One of the two factors is even.
+        let (half, other) = if m.is_multiple_of(2) {
+            (m / 2, m + 1)
+        } else {
+            (m / 2 + 1, m)
+        };
+        half.saturating_mul(other)
     }
 
     /// The m with `m (m + 1) / 2 = length`, if there is one.
@@ -84,6 +91,8 @@ impl Flatten {
         if let Some(out) = flat.as_slice_mut() {
             self.write(matrix, out, |entry: T| entry)?;
         }
+        // sqrt(2) times an entry near the largest number is no number.
+        check::finite("flattened matrix", &flat.view().insert_axis(Axis(0)))?;
         Ok(flat)
     }
 
@@ -132,7 +141,7 @@ impl Flatten {
         let off_diagonal = T::rounded(0.5 * self.weight());
         for ((row, column), entry) in gradient.indexed_iter_mut() {
             if row != column {
-                *entry = *entry * off_diagonal;
+                *entry *= off_diagonal;
             }
         }
         Ok(gradient)

@@ -12,7 +12,7 @@
 //! `theta^2`, so squaring costs no accuracy and small angles divide by nothing.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Zip};
 use rayon::prelude::*;
 
 use crate::angles::residual;
@@ -40,8 +40,17 @@ pub(crate) struct SquaredAngles<T> {
 }
 
 impl<T: Scalar> SquaredAngles<T> {
+    /// Refuses a vector so long that rounding leaves nothing of where it ends.
     pub(crate) fn of(tangent: &Tangent<T>) -> Result<Self> {
         let matrix = tangent.matrix();
+        let longest = T::eps().sqrt().recip();
+        if tangent.norm().as_f64() > longest {
+            return Err(Error::Parameter {
+                name: "length of the tangent vector",
+                value: tangent.norm().as_f64(),
+                requirement: "it must be at most eps^(-1/2): 6.7e7 in f64, 2.9e3 in f32",
+            });
+        }
         let (squares, vectors) = T::eigh(matrix.t().dot(&matrix).view())?;
         Ok(Self {
             angles: squares.mapv(|square| square.max(T::zero()).sqrt()),
@@ -68,8 +77,9 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// Complexity: `O(m p^2)`.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::NotTangent`] if `D` belongs to another point,
-    /// [`Error::Backend`].
+    /// [`Error::Shape`], [`Error::NonFinite`], [`Error::NotTangent`] if `D`
+    /// belongs to another point, [`Error::Parameter`] if it is longer than
+    /// `eps^(-1/2)`, [`Error::Backend`].
     ///
     /// ```
     /// use egg_geometry::{Distance, GrassmannPoint, distance};
@@ -144,11 +154,16 @@ impl<T: Scalar> GrassmannPoint<T> {
         let outside = residual(self.basis(), other.basis(), overlap.view());
         let Svd { u, s: cosines, vt } = T::svd(overlap.view())?;
         let mut parts = outside.dot(&vt.t());
-        for (mut part, cosine) in parts.columns_mut().into_iter().zip(&cosines) {
-            let sine = part.iter().map(|entry| *entry * *entry).sum::<T>().sqrt();
-            let factor = f(*cosine, sine)?;
-            part.mapv_inplace(|entry| entry * factor);
+        let mut factors = Array1::<T>::zeros(cosines.len());
+        for part in parts.rows() {
+            Zip::from(&mut factors)
+                .and(part)
+                .for_each(|sum, entry| *sum += *entry * *entry);
         }
+        for (factor, cosine) in factors.iter_mut().zip(&cosines) {
+            *factor = f(*cosine, factor.sqrt())?;
+        }
+        parts *= &factors;
         Ok(Tangent::from_computed(parts.dot(&u.t())))
     }
 
@@ -188,7 +203,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// stay. The result is tangent at `self.exp(direction)`.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::NotTangent`], [`Error::Backend`].
+    /// As [`exp`](Self::exp), for either vector.
     ///
     /// ```
     /// use egg_geometry::GrassmannPoint;
@@ -239,7 +254,7 @@ pub(crate) fn polished<T: Scalar>(basis: Array2<T>) -> Array2<T> {
     let half = T::rounded(0.5);
     correction.mapv_inplace(|entry| -half * entry);
     for entry in correction.diag_mut() {
-        *entry = *entry + T::rounded(1.5);
+        *entry += T::rounded(1.5);
     }
     basis.dot(&correction)
 }

@@ -41,7 +41,7 @@ impl Factors {
     /// use ndarray::array;
     ///
     /// // One row: P = h h^T / |h|^2, and L = P_00.
-    /// let h = array![[3.0, 4.0]];
+    /// let h = array![[3.0f64, 4.0]];
     /// let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
     /// factors.compute(h.view(), RankRule::Fixed(1), &mut workspace)?;
     /// let gradient = factors.gradient(h.view(), array![[1.0, 0.0], [0.0, 0.0]].view(), &mut workspace)?;
@@ -80,7 +80,7 @@ impl Factors {
     /// use egg_geometry::{Factors, Flatten, RankRule, Workspace};
     /// use ndarray::{Array2, array};
     ///
-    /// let h = array![[3.0, 4.0]];
+    /// let h = array![[3.0f64, 4.0]];
     /// let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
     /// factors.compute(h.view(), RankRule::Fixed(1), &mut workspace)?;
     /// let mut out = Array2::zeros((1, 2));
@@ -127,6 +127,7 @@ impl Factors {
     ) -> Result<()> {
         let (n, m) = self.shape();
         check::shape("H", &h, (n, m))?;
+        check::finite("H", &h)?;
         check::shape("output", &out.view(), (n, m))?;
         let p = self.choice().p;
         let mut g = matrix_in(&mut workspace.square, m, m);
@@ -182,8 +183,14 @@ impl Factors {
             general_mat_mul(2.0, &left, &kept, 1.0, &mut result);
         }
         let scale = self.scale();
+        let factor = magnitude / scale;
         Zip::from(&mut out).and(&result).for_each(|to, from| {
-            let value = from * magnitude / scale;
+            // Whichever order keeps the intermediate result in range.
+            let value = if factor.is_normal() {
+                from * factor
+            } else {
+                from * magnitude / scale
+            };
             *to = T::rounded(value.clamp(-f64::MAX, f64::MAX));
         });
         Ok(())

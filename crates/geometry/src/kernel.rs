@@ -4,7 +4,7 @@ use ndarray::Array2;
 
 use crate::error::Result;
 use crate::linalg;
-use crate::pairwise::{squared_overlaps, symmetric_matrix};
+use crate::pairwise::{from_squared_overlaps, symmetric_matrix};
 use crate::point::{GrassmannPoint, check_common_ambient, check_common_manifold};
 use crate::scalar::Scalar;
 
@@ -88,7 +88,7 @@ impl Kernel {
         match self {
             Self::Projection => {
                 check_common_ambient(points)?;
-                Ok(squared_overlaps(points))
+                Ok(from_squared_overlaps(points, |_, _, overlap| overlap))
             }
             Self::BinetCauchy => {
                 if !points.is_empty() {

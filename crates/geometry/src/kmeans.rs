@@ -174,7 +174,7 @@ impl GrassmannKMeans {
         let mut iterations = 1;
         let mut converged = false;
         while iterations < self.max_iterations && !converged {
-            self.update(points, &mut assigned, &mut centres)?;
+            self.update(points, &assigned, &mut centres)?;
             let next = Assignment::of(points, &centres, self.centre)?;
             iterations += 1;
             converged = next.labels == assigned.labels;
@@ -185,7 +185,7 @@ impl GrassmannKMeans {
             labels: assigned.labels,
             centres,
             iterations,
-            converged: converged || self.clusters == points.len(),
+            converged,
         })
     }
 
@@ -216,14 +216,14 @@ impl GrassmannKMeans {
     fn update<T: Scalar>(
         &self,
         points: &[GrassmannPoint<T>],
-        assigned: &mut Assignment<T>,
+        assigned: &Assignment<T>,
         centres: &mut [GrassmannPoint<T>],
     ) -> Result<()> {
-        assigned.repair_empty(centres.len());
+        let labels = assigned.with_no_cluster_empty(centres.len());
         for (cluster, centre) in centres.iter_mut().enumerate() {
             let members: Vec<GrassmannPoint<T>> = points
                 .iter()
-                .zip(&assigned.labels)
+                .zip(&labels)
                 .filter(|(_, label)| **label == cluster)
                 .map(|(point, _)| point.clone())
                 .collect();
@@ -277,24 +277,26 @@ impl<T: Scalar> Assignment<T> {
         })
     }
 
-    fn repair_empty(&mut self, clusters: usize) {
+    /// The labels, with the worst-off points moved to clusters that have none.
+    fn with_no_cluster_empty(&self, clusters: usize) -> Vec<usize> {
+        let mut labels = self.labels.clone();
         let mut sizes = vec![0usize; clusters];
-        for label in &self.labels {
+        for label in &labels {
             sizes[*label] += 1;
         }
         for cluster in 0..clusters {
             if sizes[cluster] > 0 {
                 continue;
             }
-            let worst = (0..self.labels.len())
-                .filter(|point| sizes[self.labels[*point]] > 1)
+            let worst = (0..labels.len())
+                .filter(|point| sizes[labels[*point]] > 1)
                 .max_by(|i, j| self.squares[*i].as_f64().total_cmp(&self.squares[*j].as_f64()));
             if let Some(point) = worst {
-                sizes[self.labels[point]] -= 1;
+                sizes[labels[point]] -= 1;
                 sizes[cluster] = 1;
-                self.labels[point] = cluster;
-                self.squares[point] = T::zero();
+                labels[point] = cluster;
             }
         }
+        labels
     }
 }

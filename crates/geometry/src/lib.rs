@@ -98,3 +98,8 @@ mod backends_agree;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct FrontPage;
+
+/// Runs the example of the project's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ProjectFrontPage;

@@ -4,7 +4,7 @@
 //! matrix products over tiles of stacked bases: no m x m projector is formed,
 //! and half the work is saved by symmetry.
 
-use ndarray::{Array2, Axis, s};
+use ndarray::{Array2, s};
 use rayon::prelude::*;
 
 use crate::distance::{Distance, Extension, extended_distance, sum_of_squared_sines};
@@ -48,25 +48,12 @@ pub fn distance_matrix<T: Scalar>(
 ) -> Result<Array2<T>> {
     check_common_ambient(points)?;
     if let Some(weight) = squared_sine_weight::<T>(distance) {
-        let mut matrix = squared_overlaps(points);
-        let to_distance = |i: usize, j: usize, overlap: T| {
+        return Ok(from_squared_overlaps(points, |i, j, overlap| {
+            if i == j {
+                return T::zero();
+            }
             squared_sines(&points[i], &points[j], overlap, extension).sqrt() * weight
-        };
-        matrix
-            .axis_iter_mut(Axis(0))
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(i, mut row)| {
-                for (j, entry) in row.iter_mut().enumerate() {
-                    // Exactly 0 on the diagonal; exactly symmetric off it.
-                    *entry = if i == j {
-                        T::zero()
-                    } else {
-                        to_distance(i.min(j), i.max(j), *entry)
-                    };
-                }
-            });
-        return Ok(matrix);
+        }));
     }
     symmetric_matrix(points.len(), |i, j| {
         if i == j {
@@ -166,8 +153,11 @@ fn with_missing<T: Scalar>(
     }
 }
 
-/// The N x N matrix of `||U_i^T U_j||_F^2`.
-pub(crate) fn squared_overlaps<T: Scalar>(points: &[GrassmannPoint<T>]) -> Array2<T> {
+/// The symmetric N x N matrix of `f(i, j, ||U_i^T U_j||_F^2)`, for i <= j.
+pub(crate) fn from_squared_overlaps<T: Scalar>(
+    points: &[GrassmannPoint<T>],
+    f: impl Fn(usize, usize, T) -> T + Sync,
+) -> Array2<T> {
     linalg::ready();
     let stacked = Stacked::new(points);
     let tiles = stacked.tiles();
@@ -176,22 +166,32 @@ pub(crate) fn squared_overlaps<T: Scalar>(points: &[GrassmannPoint<T>]) -> Array
         .collect();
     let blocks: Vec<Array2<T>> = pairs
         .par_iter()
-        .map_init(Vec::new, |buffer, &(i, j)| {
-            stacked.block(&tiles[i], &tiles[j], buffer)
+        .map_init(Vec::new, |product, &(i, j)| {
+            let (rows, columns) = (&tiles[i], &tiles[j]);
+            let mut block = stacked.block(rows, columns, product);
+            for ((row, column), entry) in block.indexed_iter_mut() {
+                *entry = f(rows.start + row, columns.start + column, *entry);
+            }
+            block
         })
         .collect();
 
     let mut matrix = Array2::zeros((points.len(), points.len()));
-    for ((i, j), block) in pairs.into_iter().zip(blocks) {
-        for ((row, column), overlap) in block.indexed_iter() {
-            let (row, column) = (tiles[i].start + row, tiles[j].start + column);
+    for ((i, j), mut block) in pairs.into_iter().zip(blocks) {
+        if i == j {
             // One entry serves both sides: its mirror image was summed in
             // another order.
-            if row <= column {
-                matrix[[row, column]] = *overlap;
-                matrix[[column, row]] = *overlap;
+            for row in 0..block.nrows() {
+                for column in 0..row {
+                    block[[row, column]] = block[[column, row]];
+                }
             }
         }
+        let (rows, columns) = (tiles[i].clone(), tiles[j].clone());
+        matrix
+            .slice_mut(s![columns.clone(), rows.clone()])
+            .assign(&block.t());
+        matrix.slice_mut(s![rows, columns]).assign(&block);
     }
     matrix
 }
@@ -258,15 +258,9 @@ impl<T: Scalar> Stacked<T> {
         let mut block = Array2::zeros((left.len(), right.len()));
         let mut sums = vec![T::zero(); width];
         for (i, mut row) in left.clone().zip(block.rows_mut()) {
-            // Column sums of squares over the rows of point i, then sums over
-            // the columns of each point j: both run along memory.
-            sums.fill(T::zero());
             let first = self.offsets[left.start];
-            for vector in self.offsets[i] - first..self.offsets[i + 1] - first {
-                for (sum, entry) in sums.iter_mut().zip(&buffer[vector * width..(vector + 1) * width]) {
-                    *sum = *sum + *entry * *entry;
-                }
-            }
+            let rows = self.offsets[i] - first..self.offsets[i + 1] - first;
+            column_squares(&buffer[rows.start * width..rows.end * width], &mut sums);
             let first = self.offsets[right.start];
             for (j, entry) in right.clone().zip(row.iter_mut()) {
                 *entry = sums[self.offsets[j] - first..self.offsets[j + 1] - first]
@@ -276,6 +270,30 @@ impl<T: Scalar> Stacked<T> {
             }
         }
         block
+    }
+}
+
+/// Sums of squares down the columns of a row-major matrix `sums.len()` wide, a
+/// few columns at a time so that the sums stay in registers.
+fn column_squares<T: Scalar>(matrix: &[T], sums: &mut [T]) {
+    const LANES: usize = 8;
+    let width = sums.len();
+    let mut start = 0;
+    while start + LANES <= width {
+        let mut lanes = [T::zero(); LANES];
+        for row in matrix.chunks_exact(width) {
+            for (lane, entry) in lanes.iter_mut().zip(&row[start..start + LANES]) {
+                *lane += *entry * *entry;
+            }
+        }
+        sums[start..start + LANES].copy_from_slice(&lanes);
+        start += LANES;
+    }
+    for column in start..width {
+        sums[column] = matrix
+            .chunks_exact(width)
+            .map(|row| row[column] * row[column])
+            .sum();
     }
 }
 

@@ -92,15 +92,14 @@ pub fn nearest_point<T: Scalar>(matrix: ArrayView2<'_, T>, dimension: usize) -> 
     }
     let (values, vectors) = T::eigh(matrix)?;
     let first = ambient - dimension;
-    let squared: T = values
+    let distance = values
         .iter()
         .enumerate()
         .map(|(index, value)| if index < first { *value } else { *value - T::one() })
-        .map(|difference| difference * difference)
-        .sum();
+        .fold(T::zero(), T::hypot);
     Ok(NearestPoint {
         point: GrassmannPoint::leading(&vectors, dimension),
-        distance: squared.sqrt(),
+        distance,
         gap: if first == 0 {
             T::infinity()
         } else {

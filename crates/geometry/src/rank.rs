@@ -22,6 +22,8 @@ const BOUND_SLACK: f64 = 1e-12;
 /// - p is at most the numerical rank, the number of
 ///   `sigma_i > eps max(m, n) sigma_1` with eps of the input's type;
 /// - p is at least 1, unless `H` is zero: then p = 0;
+/// - a value within 1e-12 of a rule's bound, relative to it, counts as equal to
+///   the bound (so `Energy(1.0)` leaves out what adds less than 1e-12 of the sum);
 /// - p never cuts a group of tied singular values: it extends to the end of the
 ///   group, because which vectors of a tied group come first is an accident of
 ///   rounding. Two neighbours are tied when they differ by no more than

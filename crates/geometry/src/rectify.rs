@@ -100,7 +100,7 @@ impl<T: Scalar> Rectified<T> {
 /// use egg_geometry::{RankRule, rectify};
 /// use ndarray::array;
 ///
-/// let h = array![[1.0, 2.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1e-3]];
+/// let h = array![[1.0f64, 2.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1e-3]];
 /// let shuffled = array![[0.0, 0.0, 1e-3], [1.0, 2.0, 0.0], [3.0, 1.0, 0.0]];
 /// let rule = RankRule::Relative(0.01);
 /// let (a, b) = (rectify(h.view(), rule)?, rectify(shuffled.view(), rule)?);
@@ -143,7 +143,8 @@ fn rectify_with<T: Scalar>(
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 pub fn rectify_nodes<T: Scalar>(h: ArrayView2<'_, T>, rule: RankRule) -> Result<Rectified<T>> {
-    check::not_empty("H", &h)?;
+    // Here and not below, where a bad entry would be named by its place in H^T.
+    check::matrix("H", &h)?;
     let mut factors = Factors::new();
     factors.compute_with_ratio_of(h.t(), rule, h.ncols(), &mut Workspace::new())?;
     Ok(Rectified::from_factors(&factors))
@@ -204,9 +205,10 @@ pub fn project_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) 
 /// use egg_geometry::{Flatten, RankRule, embed_batch};
 /// use ndarray::array;
 ///
-/// let (a, b) = (array![[0.0, 2.0]], array![[1.0, 0.0], [3.0, 0.0]]);
+/// let (a, b) = (array![[0.0f64, 2.0]], array![[1.0, 0.0], [3.0, 0.0]]);
 /// let rows = embed_batch(&[a.view(), b.view()], RankRule::Threshold(0.8), Flatten::Upper)?;
-/// assert_eq!(rows, array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]);
+/// let expected = array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
+/// assert!((rows - expected).iter().all(|d| d.abs() < 1e-15));
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 pub fn embed_batch<T: Scalar>(

@@ -11,7 +11,8 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// [`exp`](Self::exp) to first order in `D`.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::NotTangent`], [`Error::Backend`].
+    /// [`Error::Shape`], [`Error::NonFinite`], [`Error::NotTangent`],
+    /// [`Error::Backend`].
     ///
     /// ```
     /// use egg_geometry::GrassmannPoint;
@@ -38,7 +39,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// nearest to `U + D`; agrees with [`exp`](Self::exp) to second order.
     ///
     /// # Errors
-    /// As [`retract_qr`](Self::retract_qr).
+    /// As [`exp`](Self::exp).
     ///
     /// ```
     /// use egg_geometry::GrassmannPoint;

@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 
 use ndarray::{LinalgScalar, ScalarOperand};
-use num_traits::{Float, FloatConst};
+use num_traits::{Float, FloatConst, NumAssign};
 
 use crate::linalg::Decompose;
 
@@ -23,6 +23,7 @@ pub trait Scalar:
     Decompose
     + Float
     + FloatConst
+    + NumAssign
     + LinalgScalar
     + ScalarOperand
     + Sum

@@ -133,6 +133,8 @@ impl<T: Scalar> GrassmannPoint<T> {
             let along = self.basis().t().dot(&horizontal);
             ndarray::linalg::general_mat_mul(-T::one(), &self.basis(), &along, T::one(), &mut horizontal);
         }
+        // Entries near the largest number overflow in the products.
+        check::finite("projected matrix", &horizontal.view())?;
         Ok(Tangent::from_computed(horizontal))
     }
 
@@ -151,7 +153,6 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// ```
     pub fn tangent(&self, matrix: Array2<T>) -> Result<Tangent<T>> {
         check::shape("tangent vector", &matrix.view(), self.basis().dim())?;
-        check::finite("tangent vector", &matrix.view())?;
         let tangent = Tangent::from_computed(matrix);
         self.check_tangent(&tangent)?;
         Ok(tangent)
@@ -172,6 +173,8 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// A tangent vector belongs to this point.
     pub(crate) fn check_tangent(&self, tangent: &Tangent<T>) -> Result<()> {
         check::shape("tangent vector", &tangent.matrix(), self.basis().dim())?;
+        // Scaling by a NaN, an infinity or too large a number makes one that isn't.
+        check::finite("tangent vector", &tangent.matrix())?;
         linalg::ready();
         let largest = |values: &Array2<T>| {
             values

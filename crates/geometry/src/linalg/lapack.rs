@@ -11,7 +11,9 @@ use std::ffi::c_int;
 use std::sync::OnceLock;
 
 use ndarray::{Array1, Array2, ArrayView2, s};
-use ndarray_linalg::{Determinant, Eigh, JobSvd, Lapack, QR, SVD, SVDDC, Scalar, UPLO};
+use ndarray_linalg::{
+    DeterminantInto, EighInto, JobSvd, Lapack, QRInto, SVDDCInplace, SVDInplace, Scalar, UPLO,
+};
 use openblas_src as _;
 
 use super::Svd;
@@ -76,15 +78,22 @@ fn incomplete<T>(operation: &'static str, a: &ArrayView2<'_, T>) -> Error {
     }
 }
 
+/// A copy in plain row-major memory. ndarray-linalg judges layouts by strides
+/// alone and refuses or misreads reversed, broadcast and single-element views.
+fn packed<T: Copy>(a: ArrayView2<'_, T>) -> Array2<T> {
+    Array2::from_shape_vec(a.dim(), a.iter().copied().collect())
+        .unwrap_or_else(|_| unreachable!("a matrix has as many entries as its shape says"))
+}
+
 pub(super) fn svd<T>(a: ArrayView2<'_, T>) -> Result<Svd<T>>
 where
     T: Lapack + Scalar<Real = T>,
 {
     // Divide and conquer is the fast one; where it fails to converge, which
     // happens on rare finite matrices, QR iteration still does.
-    let (u, s, vt) = match a.svddc(JobSvd::Some) {
+    let (u, s, vt) = match packed(a).svddc_inplace(JobSvd::Some) {
         Ok(factors) => factors,
-        Err(_) => a.svd(true, true).map_err(failed("SVD", &a))?,
+        Err(_) => packed(a).svd_inplace(true, true).map_err(failed("SVD", &a))?,
     };
     let (Some(u), Some(vt)) = (u, vt) else {
         return Err(incomplete("SVD", &a));
@@ -111,9 +120,9 @@ pub(super) fn singular_values<T>(a: ArrayView2<'_, T>) -> Result<Array1<T>>
 where
     T: Lapack + Scalar<Real = T>,
 {
-    let values = match a.svddc(JobSvd::None) {
+    let values = match packed(a).svddc_inplace(JobSvd::None) {
         Ok((_, s, _)) => s,
-        Err(_) => a.svd(false, false).map_err(failed("SVD", &a))?.1,
+        Err(_) => packed(a).svd_inplace(false, false).map_err(failed("SVD", &a))?.1,
     };
     Ok(values)
 }
@@ -122,7 +131,9 @@ pub(super) fn eigh<T>(a: ArrayView2<'_, T>) -> Result<(Array1<T>, Array2<T>)>
 where
     T: Lapack + Scalar<Real = T>,
 {
-    let (values, vectors) = a.eigh(UPLO::Lower).map_err(failed("eigendecomposition", &a))?;
+    let (values, vectors) = packed(a)
+        .eigh_into(UPLO::Lower)
+        .map_err(failed("eigendecomposition", &a))?;
     Ok((values, vectors.reversed_axes()))
 }
 
@@ -130,14 +141,14 @@ pub(super) fn qr<T>(a: ArrayView2<'_, T>) -> Result<(Array2<T>, Array2<T>)>
 where
     T: Lapack + Scalar<Real = T>,
 {
-    a.qr().map_err(failed("QR", &a))
+    packed(a).qr_into().map_err(failed("QR", &a))
 }
 
 pub(super) fn determinant<T>(a: ArrayView2<'_, T>) -> Result<T>
 where
     T: Lapack + Scalar<Real = T>,
 {
-    a.det().map_err(failed("determinant", &a))
+    packed(a).det_into().map_err(failed("determinant", &a))
 }
 
 /// The work arrays of `dsyevd`, grown to the largest order seen.

@@ -6,6 +6,7 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::traits::RealField;
 use faer::{Mat, MatMut, MatRef, Par, Side};
 use ndarray::{Array1, Array2, ArrayView2};
+use num_traits::Float;
 
 use super::Svd;
 use crate::error::{Error, Result};
@@ -13,6 +14,21 @@ use crate::error::{Error, Result};
 /// A faer matrix with the same entries.
 fn to_faer<T: RealField + Copy>(a: &ArrayView2<'_, T>) -> Mat<T> {
     Mat::from_fn(a.nrows(), a.ncols(), |row, column| a[[row, column]])
+}
+
+/// The same divided by its largest entry, and that entry: unlike LAPACK, faer
+/// squares entries without scaling them first.
+fn to_faer_scaled<T: RealField + Float>(a: &ArrayView2<'_, T>) -> (Mat<T>, T) {
+    let largest = a.iter().fold(<T as num_traits::Zero>::zero(), |most, entry| {
+        Float::max(most, Float::abs(*entry))
+    });
+    if largest == <T as num_traits::Zero>::zero() {
+        return (to_faer(a), largest);
+    }
+    (
+        Mat::from_fn(a.nrows(), a.ncols(), |row, column| a[[row, column]] / largest),
+        largest,
+    )
 }
 
 fn from_faer<T: Copy>(a: MatRef<'_, T>) -> Array2<T> {
@@ -29,44 +45,48 @@ fn failed(operation: &'static str, rows: usize, columns: usize, reason: impl std
     }
 }
 
-pub(super) fn svd<T: RealField + Copy>(a: ArrayView2<'_, T>) -> Result<Svd<T>> {
+pub(super) fn svd<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<Svd<T>> {
     let (rows, columns) = a.dim();
-    let factors = to_faer(&a)
+    let (scaled, scale) = to_faer_scaled(&a);
+    let factors = scaled
         .thin_svd()
         .map_err(|reason| failed("SVD", rows, columns, reason))?;
     let values = factors.S().column_vector();
     Ok(Svd {
         u: from_faer(factors.U()),
-        s: (0..values.nrows()).map(|i| values[i]).collect(),
+        s: (0..values.nrows()).map(|i| values[i] * scale).collect(),
         vt: from_faer(factors.V().transpose()),
     })
 }
 
-pub(super) fn singular_values<T: RealField + Copy>(a: ArrayView2<'_, T>) -> Result<Array1<T>> {
+pub(super) fn singular_values<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<Array1<T>> {
     let (rows, columns) = a.dim();
-    let values = to_faer(&a)
+    let (scaled, scale) = to_faer_scaled(&a);
+    let values = scaled
         .singular_values()
         .map_err(|reason| failed("SVD", rows, columns, reason))?;
-    Ok(Array1::from_vec(values))
+    Ok(values.into_iter().map(|value| value * scale).collect())
 }
 
-pub(super) fn eigh<T: RealField + Copy>(a: ArrayView2<'_, T>) -> Result<(Array1<T>, Array2<T>)> {
+pub(super) fn eigh<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<(Array1<T>, Array2<T>)> {
     let order = a.nrows();
-    let factors = to_faer(&a)
+    let (scaled, scale) = to_faer_scaled(&a);
+    let factors = scaled
         .self_adjoint_eigen(Side::Lower)
         .map_err(|reason| failed("eigendecomposition", order, order, reason))?;
     let values = factors.S().column_vector();
     Ok((
-        (0..order).map(|i| values[i]).collect(),
+        (0..order).map(|i| values[i] * scale).collect(),
         from_faer(factors.U().transpose()),
     ))
 }
 
-pub(super) fn qr<T: RealField + Copy>(a: ArrayView2<'_, T>) -> Result<(Array2<T>, Array2<T>)> {
-    let factors = to_faer(&a).qr();
+pub(super) fn qr<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<(Array2<T>, Array2<T>)> {
+    let (scaled, scale) = to_faer_scaled(&a);
+    let factors = scaled.qr();
     Ok((
         from_faer(factors.compute_thin_Q().as_ref()),
-        from_faer(factors.thin_R()),
+        from_faer(factors.thin_R()).mapv(|entry| entry * scale),
     ))
 }
 

@@ -96,7 +96,7 @@ struct GradientCase {
 }
 
 static FIXTURE: LazyLock<Fixture> =
-    LazyLock::new(|| serde_json::from_str(include_str!("fixtures/subspaces.json")).unwrap());
+    LazyLock::new(|| serde_json::from_str(include_str!("../fixtures/subspaces.json")).unwrap());
 
 impl Matrix {
     fn array(&self) -> Array2<f64> {

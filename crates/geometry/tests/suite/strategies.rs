@@ -1,6 +1,5 @@
 //! What the tests draw from. Bases, angles and rotations are built here by
 //! Gram-Schmidt, without the crate's own linear algebra.
-#![allow(dead_code, reason = "every test file uses its own part of this")]
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -141,8 +140,15 @@ pub(crate) fn frobenius(a: ArrayView2<'_, f64>) -> f64 {
     a.iter().map(|entry| entry * entry).sum::<f64>().sqrt()
 }
 
+/// NaN if an entry is, unlike `f64::max`.
 pub(crate) fn max_abs(a: ArrayView2<'_, f64>) -> f64 {
-    a.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()))
+    a.iter().fold(0.0, |most, entry| {
+        if entry.is_nan() || entry.abs() > most {
+            entry.abs()
+        } else {
+            most
+        }
+    })
 }
 
 /// `max |U^T U - I|`
@@ -153,6 +159,12 @@ pub(crate) fn orthonormality_defect(basis: ArrayView2<'_, f64>) -> f64 {
 /// `||P_1 - P_2||_F`, the long way.
 pub(crate) fn projectors_apart(a: &GrassmannPoint<f64>, b: &GrassmannPoint<f64>) -> f64 {
     frobenius((a.basis().dot(&a.basis().t()) - b.basis().dot(&b.basis().t())).view())
+}
+
+/// The accuracy that principal angles promise, 1e-15 sqrt(m), and as much again
+/// for the bases that were built with known angles.
+pub(crate) fn promised(ambient: usize) -> f64 {
+    2e-15 * (ambient as f64).sqrt()
 }
 
 /// Ambient dimension m and subspace dimension p, 1 <= p <= m.

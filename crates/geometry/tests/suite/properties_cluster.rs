@@ -1,13 +1,11 @@
 //! k-means and nearest neighbours on the manifold.
 
-mod strategies;
-
+use crate::strategies::{cases, random_point, rebased, rng, roomy_dimensions, tangent_of_length};
 use egg_geometry::{
     CentreKind, Distance, Extension, GrassmannKMeans, GrassmannPoint, distance, extended_distance,
     nearest_neighbours,
 };
 use proptest::prelude::*;
-use strategies::{cases, random_point, rebased, rng, roomy_dimensions, tangent_of_length};
 
 const KINDS: [CentreKind; 2] = [CentreKind::Extrinsic, CentreKind::Karcher];
 
@@ -57,19 +55,37 @@ proptest! {
         let mut points = Vec::new();
         let mut planted = Vec::new();
         for (label, centre) in centres.iter().enumerate() {
-            let members = around(centre, 3 + label as u64, 0.1, seed.wrapping_add(100 * label as u64));
+            let members = around(
+                centre,
+                3 + label as u64,
+                0.1,
+                seed.wrapping_add(100 * label as u64),
+            );
             planted.extend(std::iter::repeat_n(label, members.len()));
             points.extend(members);
         }
         for centre in KINDS {
-            let found = GrassmannKMeans { centre, ..GrassmannKMeans::new(k) }.fit(&points, &mut rng(seed)).unwrap();
-            prop_assert!(same_partition(&found.labels, &planted), "{centre:?}: {:?}", found.labels);
+            let found = GrassmannKMeans {
+                centre,
+                ..GrassmannKMeans::new(k)
+            }
+            .fit(&points, &mut rng(seed))
+            .unwrap();
+            prop_assert!(
+                same_partition(&found.labels, &planted),
+                "{centre:?}: {:?}",
+                found.labels
+            );
             prop_assert!(found.converged);
             prop_assert_eq!(found.centres.len(), k);
             // Each label is the nearest centre, the inertia is the sum of squares.
             let mut inertia = 0.0;
             for (point, label) in points.iter().zip(&found.labels) {
-                let d: Vec<f64> = found.centres.iter().map(|c| distance(point, c, centre.distance()).unwrap()).collect();
+                let d: Vec<f64> = found
+                    .centres
+                    .iter()
+                    .map(|c| distance(point, c, centre.distance()).unwrap())
+                    .collect();
                 prop_assert!(d.iter().all(|other| d[*label] <= other + 1e-12));
                 inertia += d[*label] * d[*label];
             }
@@ -79,16 +95,31 @@ proptest! {
 
     #[test]
     fn fewer_distinct_points_than_clusters_do_no_harm(
-        (m, p) in manifolds(), distinct in 1usize..3, seed in any::<u64>(), clusters in 1usize..=7,
+        (m, p) in manifolds(),
+        distinct in 1usize..3,
+        seed in any::<u64>(),
+        clusters in 1usize..=7,
     ) {
-        let originals: Vec<_> = (0..distinct as u64).map(|k| random_point(m, p, seed.wrapping_add(k))).collect();
+        let originals: Vec<_> = (0..distinct as u64)
+            .map(|k| random_point(m, p, seed.wrapping_add(k)))
+            .collect();
         for copies_are_exact in [true, false] {
-            let points: Vec<_> = (0..7).map(|k| {
-                let original = &originals[k % distinct];
-                if copies_are_exact { original.clone() } else { rebased(original, seed.wrapping_add(k as u64)) }
-            }).collect();
+            let points: Vec<_> = (0..7)
+                .map(|k| {
+                    let original = &originals[k % distinct];
+                    if copies_are_exact {
+                        original.clone()
+                    } else {
+                        rebased(original, seed.wrapping_add(k as u64))
+                    }
+                })
+                .collect();
             for centre in KINDS {
-                let settings = GrassmannKMeans { centre, starts: 3, ..GrassmannKMeans::new(clusters) };
+                let settings = GrassmannKMeans {
+                    centre,
+                    starts: 3,
+                    ..GrassmannKMeans::new(clusters)
+                };
                 let found = settings.fit(&points, &mut rng(seed)).unwrap();
                 prop_assert_eq!(found.labels.len(), 7);
                 prop_assert_eq!(found.centres.len(), clusters);
@@ -106,11 +137,25 @@ proptest! {
 
     #[test]
     fn neighbours_are_those_of_a_search_by_hand(
-        m in 2usize..6, seed in any::<u64>(), k in 1usize..=9, kind in 0..Distance::ALL.len(), ye_lim in any::<bool>(),
+        m in 2usize..6,
+        seed in any::<u64>(),
+        k in 1usize..=9,
+        kind in 0..Distance::ALL.len(),
+        ye_lim in any::<bool>(),
     ) {
         let kind = Distance::ALL[kind];
-        let extension = if ye_lim { Extension::YeLim } else { Extension::Containment };
-        let point = |index: u64| random_point(m, 1 + (seed.rotate_left(index as u32) as usize) % m, seed.wrapping_add(index));
+        let extension = if ye_lim {
+            Extension::YeLim
+        } else {
+            Extension::Containment
+        };
+        let point = |index: u64| {
+            random_point(
+                m,
+                1 + (seed.rotate_left(index as u32) as usize) % m,
+                seed.wrapping_add(index),
+            )
+        };
         let queries: Vec<_> = (0..4).map(|index| point(index + 50)).collect();
         let mut points: Vec<_> = (0..6).map(point).collect();
         // Equally distant, and exactly so: copies.
@@ -118,20 +163,31 @@ proptest! {
         let found = nearest_neighbours(&queries, &points, k, kind, extension).unwrap();
         prop_assert_eq!((found.indices.dim(), found.distances.dim()), ((4, k), (4, k)));
         for (row, query) in queries.iter().enumerate() {
-            let all: Vec<f64> = points.iter().map(|p| extended_distance(query, p, kind, extension).unwrap()).collect();
+            let all: Vec<f64> = points
+                .iter()
+                .map(|p| extended_distance(query, p, kind, extension).unwrap())
+                .collect();
             let chosen: Vec<usize> = found.indices.row(row).to_vec();
             let listed = found.distances.row(row).to_vec();
             for (rank, index) in chosen.iter().enumerate() {
-                let same = listed[rank] == all[*index] || (listed[rank] - all[*index]).abs() <= 1e-12 * all[*index].max(1.0);
+                let same = listed[rank] == all[*index]
+                    || (listed[rank] - all[*index]).abs() <= 1e-12 * all[*index].max(1.0);
                 prop_assert!(same, "{} and {}", listed[rank], all[*index]);
                 if rank > 0 {
                     prop_assert!(listed[rank - 1] <= listed[rank]);
                     // Of equals, the lower index first.
-                    prop_assert!(listed[rank - 1] < listed[rank] || chosen[rank - 1] < *index, "{chosen:?} {listed:?}");
+                    prop_assert!(
+                        listed[rank - 1] < listed[rank] || chosen[rank - 1] < *index,
+                        "{chosen:?} {listed:?}"
+                    );
                 }
                 prop_assert!(!chosen[..rank].contains(index));
             }
-            for (index, other) in all.iter().enumerate().filter(|(index, _)| !chosen.contains(index)) {
+            for (index, other) in all
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| !chosen.contains(index))
+            {
                 let last = listed[k - 1];
                 let nearer = *other < last && last - other > 1e-12 * last.clamp(1.0, 1e3);
                 prop_assert!(!nearer, "{index} at {other} was left out for {last}");
@@ -157,16 +213,27 @@ proptest! {
     fn more_clusters_never_cost_more((m, p) in roomy_dimensions(), seed in any::<u64>()) {
         let centre = random_point(m, p, seed);
         for (kind, points) in [
-            (CentreKind::Extrinsic, (0..6).map(|k| random_point(m, p, seed.wrapping_add(k))).collect()),
+            (
+                CentreKind::Extrinsic,
+                (0..6).map(|k| random_point(m, p, seed.wrapping_add(k))).collect(),
+            ),
             // Within pi/4 the Karcher mean is unique and quickly found.
             (CentreKind::Karcher, around(&centre, 6, 0.7, seed)),
         ] {
             let mut last = f64::INFINITY;
             for clusters in 1..=6 {
                 // Six points have few local optima; thirty starts find the best.
-                let settings = GrassmannKMeans { clusters, centre: kind, starts: 30, max_iterations: 50 };
+                let settings = GrassmannKMeans {
+                    clusters,
+                    centre: kind,
+                    starts: 30,
+                    max_iterations: 50,
+                };
                 let inertia = settings.fit(&points, &mut rng(seed)).unwrap().inertia;
-                prop_assert!(inertia <= last * (1.0 + 1e-9) + 1e-12, "{kind:?}, {clusters}: {inertia} after {last}");
+                prop_assert!(
+                    inertia <= last * (1.0 + 1e-9) + 1e-12,
+                    "{kind:?}, {clusters}: {inertia} after {last}"
+                );
                 last = inertia;
             }
             // One cluster each.
@@ -198,7 +265,7 @@ fn copies_settle() {
 fn a_vote_counts_labels_and_then_nearness() {
     let line = |degrees: f64| {
         let angle = degrees.to_radians();
-        strategies::point_of(ndarray::array![[angle.cos()], [angle.sin()]])
+        crate::strategies::point_of(ndarray::array![[angle.cos()], [angle.sin()]])
     };
     let points: Vec<_> = [0.0, 10.0, 12.0, 60.0, 65.0].map(line).to_vec();
     let labels = ["a", "b", "b", "c", "a"];

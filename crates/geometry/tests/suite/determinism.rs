@@ -1,14 +1,12 @@
 //! The same bits on any number of threads.
 
-mod strategies;
-
+use crate::strategies::{gaussian, random_point, rng, tangent_of_length};
 use egg_geometry::{
     CentreKind, Distance, Extension, Flatten, GrassmannKMeans, GrassmannPoint, Kernel, RankRule,
     cross_distances, distance_matrix, embed_batch, exp_batch, extrinsic_mean, karcher_mean, log_batch,
     nearest_neighbours, principal_angles_batch, project_batch, rectify_batch,
 };
 use ndarray::{Array2, ArrayView2};
-use strategies::{gaussian, random_point, rng, tangent_of_length};
 
 /// Bits, because `==` takes 0.0 for -0.0.
 fn bits<'a>(values: impl IntoIterator<Item = &'a f64>) -> Vec<u64> {
@@ -117,7 +115,7 @@ fn maps_and_means() {
     let pairs: Vec<_> = set.iter().zip(set.iter().rev()).collect();
     same_on_all_pools("log_batch", || {
         let logs = log_batch(&pairs).unwrap();
-        logs.iter().flat_map(|log| bits(&log.matrix())).collect()
+        logs.iter().flat_map(|log| bits(log.matrix())).collect()
     });
     let steps: Vec<_> = set
         .iter()
@@ -126,7 +124,7 @@ fn maps_and_means() {
     let steps: Vec<_> = steps.iter().map(|(point, step)| (*point, step)).collect();
     same_on_all_pools("exp_batch", || {
         let ends = exp_batch(&steps).unwrap();
-        ends.iter().flat_map(|end| bits(&end.basis())).collect()
+        ends.iter().flat_map(|end| bits(end.basis())).collect()
     });
     same_on_all_pools("karcher_mean", || {
         let mean = karcher_mean(&set).unwrap();
@@ -138,7 +136,7 @@ fn maps_and_means() {
         )
     });
     same_on_all_pools("extrinsic_mean", || {
-        bits(&extrinsic_mean(&set, 3).unwrap().point.basis())
+        bits(extrinsic_mean(&set, 3).unwrap().point.basis())
     });
 }
 
@@ -156,7 +154,7 @@ fn clustering() {
         same_on_all_pools("k-means", || {
             let found = settings.fit(&set, &mut rng(7)).unwrap();
             let labels = found.labels.iter().map(|label| *label as u64);
-            let centres = found.centres.iter().flat_map(|centre| bits(&centre.basis()));
+            let centres = found.centres.iter().flat_map(|centre| bits(centre.basis()));
             labels.chain(centres).chain([found.inertia.to_bits()]).collect()
         });
     }

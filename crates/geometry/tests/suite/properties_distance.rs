@@ -1,28 +1,21 @@
-//! Distances, kernels and principal vectors, against angles that are known by
-//! construction and against the axioms.
-
-mod strategies;
+//! Distances and kernels, against angles that are known by construction and
+//! against the axioms.
 
 use std::f64::consts::FRAC_PI_2;
 
+use crate::strategies::{
+    cases, dimensions, orthonormal, pair_with_angles, point_of, projectors_apart, promised, random_point,
+    rebased, roomy_dimensions, rotated,
+};
 use egg_geometry::{Distance, Extension, Flatten, GrassmannPoint, Kernel};
-use egg_geometry::{cross_distances, distance, distance_matrix, extended_distance, projector_distance};
-use egg_geometry::{principal_angles, principal_angles_batch, principal_vectors};
+use egg_geometry::{
+    cross_distances, distance, distance_matrix, extended_distance, principal_angles, projector_distance,
+};
 use ndarray::{Array2, s};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use strategies::{
-    angle, cases, dimensions, max_abs, orthonormal, orthonormality_defect, pair_with_angles, point_of,
-    projectors_apart, random_point, rebased, roomy_dimensions, rotated,
-};
 
 const EXTENSIONS: [Extension; 2] = [Extension::Containment, Extension::YeLim];
-
-/// The accuracy that principal angles promise, 1e-15 sqrt(m), and as much again
-/// for the bases that were built with known angles.
-fn promised(ambient: usize) -> f64 {
-    2e-15 * (ambient as f64).sqrt()
-}
 
 /// The formulas of the table, term by term.
 fn by_formula(distance: Distance, angles: &[f64]) -> f64 {
@@ -84,30 +77,11 @@ proptest! {
     #![proptest_config(cases(128))]
 
     #[test]
-    fn angles_are_the_ones_built_in(
-        (m, p) in roomy_dimensions(), all in vec(angle(), 3), wider in 0usize..3, seed in any::<u64>(),
-    ) {
-        let mut angles = all[..p].to_vec();
-        let (a, b) = pair_with_angles(m, &angles, (p + wider).min(m - p), seed);
-        angles.sort_by(f64::total_cmp);
-        for (x, y) in [(&a, &b), (&b, &a)] {
-            let found = principal_angles(x, y).unwrap();
-            prop_assert_eq!(found.len(), p);
-            prop_assert!(found.windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
-            for (found, built) in found.iter().zip(&angles) {
-                prop_assert!((found - built).abs() <= promised(m), "{found:e} for {built:e}");
-                prop_assert!((0.0..=FRAC_PI_2).contains(found));
-            }
-        }
-        let batch = principal_angles_batch(&[(&a, &b), (&b, &a), (&a, &a)]).unwrap();
-        prop_assert_eq!(&batch[0], &principal_angles(&a, &b).unwrap());
-        prop_assert_eq!(&batch[1], &principal_angles(&b, &a).unwrap());
-        prop_assert_eq!(&batch[2], &principal_angles(&a, &a).unwrap());
-    }
-
-    #[test]
     fn distances_follow_the_table(
-        (m, p) in roomy_dimensions(), all in vec(0.05..1.5f64, 3), wider in 0usize..3, seed in any::<u64>(),
+        (m, p) in roomy_dimensions(),
+        all in vec(0.05..1.5f64, 3),
+        wider in 0usize..3,
+        seed in any::<u64>(),
     ) {
         let q = (p + wider).min(m - p);
         let (a, b) = pair_with_angles(m, &all[..p], q, seed);
@@ -117,7 +91,11 @@ proptest! {
             let tolerance = 32.0 * promised(m);
             let plain = by_formula(kind, &all[..p]);
             let found = extended_distance(&a, &b, kind, Extension::Containment).unwrap();
-            prop_assert!(close(found, plain, tolerance), "{}: {found} for {plain}", kind.name());
+            prop_assert!(
+                close(found, plain, tolerance),
+                "{}: {found} for {plain}",
+                kind.name()
+            );
             let mut extended = all[..p].to_vec();
             extended.resize(q, FRAC_PI_2);
             let found = extended_distance(&a, &b, kind, Extension::YeLim).unwrap();
@@ -126,13 +104,21 @@ proptest! {
                 continue;
             }
             let wanted = by_formula(kind, &extended);
-            prop_assert!(close(found, wanted, tolerance), "{}: {found} for {wanted}", kind.name());
+            prop_assert!(
+                close(found, wanted, tolerance),
+                "{}: {found} for {wanted}",
+                kind.name()
+            );
             prop_assert_eq!(found, distance(&a, &b, kind).unwrap());
         }
     }
 
     #[test]
-    fn small_distances_keep_their_digits((m, p) in roomy_dimensions(), exponent in -12.0..-5.0f64, seed in any::<u64>()) {
+    fn small_distances_keep_their_digits(
+        (m, p) in roomy_dimensions(),
+        exponent in -12.0..-5.0f64,
+        seed in any::<u64>(),
+    ) {
         // All distances are |theta| or max theta to second order there.
         let angles: Vec<f64> = (1..=p).map(|k| 10f64.powf(exponent) * k as f64).collect();
         let (a, b) = pair_with_angles(m, &angles, p, seed);
@@ -145,19 +131,34 @@ proptest! {
             };
             let tolerance = 4.0 * promised(m) + wanted.powi(3);
             let found = distance(&a, &b, kind).unwrap();
-            prop_assert!((found - wanted).abs() <= tolerance, "{}: {found:e} for {wanted:e}", kind.name());
+            prop_assert!(
+                (found - wanted).abs() <= tolerance,
+                "{}: {found:e} for {wanted:e}",
+                kind.name()
+            );
             let pair = [a.clone(), b.clone()];
             let matrix = distance_matrix(&pair, kind, Extension::YeLim).unwrap();
-            prop_assert!((matrix[[0, 1]] - wanted).abs() <= tolerance, "{} in a matrix", kind.name());
+            prop_assert!(
+                (matrix[[0, 1]] - wanted).abs() <= tolerance,
+                "{} in a matrix",
+                kind.name()
+            );
             let cross = cross_distances(&pair[..1], &pair[1..], kind, Extension::YeLim).unwrap();
-            prop_assert!((cross[[0, 0]] - wanted).abs() <= tolerance, "{} across", kind.name());
+            prop_assert!(
+                (cross[[0, 0]] - wanted).abs() <= tolerance,
+                "{} across",
+                kind.name()
+            );
         }
         let full = projector_distance(&a, &b).unwrap();
         prop_assert!((full - norm * std::f64::consts::SQRT_2).abs() <= 4.0 * promised(m) + norm.powi(3));
     }
 
     #[test]
-    fn distances_are_symmetric_and_zero_on_the_same_subspace(points in mixed_points(2), seed in any::<u64>()) {
+    fn distances_are_symmetric_and_zero_on_the_same_subspace(
+        points in mixed_points(2),
+        seed in any::<u64>(),
+    ) {
         let (a, b) = (&points[0], &points[1]);
         let again = rebased(a, seed);
         for kind in Distance::ALL {
@@ -166,9 +167,17 @@ proptest! {
                 let back = extended_distance(b, a, kind, extension).unwrap();
                 prop_assert!(there >= 0.0);
                 // Martin's and the angle near pi/2 are steep, not wrong: relative.
-                prop_assert!(close(there, back, 1e-13 * there.max(1.0)), "{}: {there} and {back}", kind.name());
+                prop_assert!(
+                    close(there, back, 1e-13 * there.max(1.0)),
+                    "{}: {there} and {back}",
+                    kind.name()
+                );
                 let none = extended_distance(a, &again, kind, extension).unwrap();
-                prop_assert!((0.0..=8.0 * promised(a.ambient())).contains(&none), "{}: {none:e}", kind.name());
+                prop_assert!(
+                    (0.0..=8.0 * promised(a.ambient())).contains(&none),
+                    "{}: {none:e}",
+                    kind.name()
+                );
             }
         }
         prop_assert!(projector_distance(a, &again).unwrap() <= 8.0 * promised(a.ambient()));
@@ -186,7 +195,11 @@ proptest! {
 
     #[test]
     fn containment_is_zero_exactly_inside(
-        p in 1usize..=3, extra in 1usize..=3, more in 1usize..=3, tilt in 1e-6..1.5f64, seed in any::<u64>(),
+        p in 1usize..=3,
+        extra in 1usize..=3,
+        more in 1usize..=3,
+        tilt in 1e-6..1.5f64,
+        seed in any::<u64>(),
     ) {
         let m = p + extra + more;
         let frame = orthonormal(m, p + extra + 1, seed);
@@ -202,7 +215,11 @@ proptest! {
             prop_assert!(contained <= 8.0 * promised(m), "{}: {contained:e}", kind.name());
             let outside = extended_distance(&large, &leaning, kind, Extension::Containment).unwrap();
             // Every one is at least the sine of the largest angle.
-            prop_assert!(outside >= tilt.sin() - 8.0 * promised(m), "{}: {outside:e}", kind.name());
+            prop_assert!(
+                outside >= tilt.sin() - 8.0 * promised(m),
+                "{}: {outside:e}",
+                kind.name()
+            );
             prop_assert!(distance(&inside, &large, kind).unwrap() >= 1.0 - 1e-14);
         }
     }
@@ -244,10 +261,14 @@ proptest! {
     }
 
     #[test]
-    fn matrices_of_distances_are_the_pairwise_ones(points in mixed_points(5), near in 1e-11..1e-3f64, seed in any::<u64>()) {
+    fn matrices_of_distances_are_the_pairwise_ones(
+        points in mixed_points(5),
+        near in 1e-11..1e-3f64,
+        seed in any::<u64>(),
+    ) {
         // One more point next to the first.
         let mut points = points;
-        let nudge = strategies::gaussian(points[0].ambient(), points[0].dimension(), seed) * near;
+        let nudge = crate::strategies::gaussian(points[0].ambient(), points[0].dimension(), seed) * near;
         points.push(GrassmannPoint::from_spanning((&points[0].basis() + &nudge).view()).unwrap());
         for kind in Distance::ALL {
             for extension in EXTENSIONS {
@@ -274,17 +295,23 @@ proptest! {
 
     #[test]
     fn kernels_are_positive_and_follow_their_formulas(
-        mixed in mixed_points(6), (m, p) in dimensions(5), seed in any::<u64>(),
+        mixed in mixed_points(6),
+        (m, p) in dimensions(5),
+        seed in any::<u64>(),
     ) {
         let equal: Vec<_> = (0..6).map(|k| random_point(m, p, seed.wrapping_add(k))).collect();
         for (kernel, points) in [
-            (Kernel::Projection, &mixed), (Kernel::Projection, &equal), (Kernel::BinetCauchy, &equal),
+            (Kernel::Projection, &mixed),
+            (Kernel::Projection, &equal),
+            (Kernel::BinetCauchy, &equal),
         ] {
             let gram = kernel.gram(points).unwrap();
             prop_assert!(is_positive(&gram, 1e-12), "{kernel:?}: {gram}");
             for i in 0..6 {
                 for j in 0..6 {
-                    let squares = principal_angles(&points[i], &points[j]).unwrap().mapv(|angle| angle.cos().powi(2));
+                    let squares = principal_angles(&points[i], &points[j])
+                        .unwrap()
+                        .mapv(|angle| angle.cos().powi(2));
                     let wanted = match kernel {
                         Kernel::Projection => squares.sum(),
                         _ => squares.product(),
@@ -294,36 +321,6 @@ proptest! {
                     prop_assert!((kernel.value(&points[i], &points[j]).unwrap() - wanted).abs() <= 1e-13);
                 }
             }
-        }
-    }
-
-    #[test]
-    fn principal_vectors_are_paired(
-        (m, p) in roomy_dimensions(), all in vec(angle(), 3), wider in 0usize..3,
-        swap in any::<bool>(), seed in any::<u64>(),
-    ) {
-        let (a, b) = pair_with_angles(m, &all[..p], (p + wider).min(m - p), seed);
-        let (a, b) = if swap { (b, a) } else { (a, b) };
-        let pairs = principal_vectors(&a, &b).unwrap();
-        prop_assert_eq!((pairs.left.dim(), pairs.right.dim()), ((m, p), (m, p)));
-        let found = principal_angles(&a, &b).unwrap();
-        for (x, y) in pairs.angles.iter().zip(&found) {
-            prop_assert!((x - y).abs() <= promised(m), "{x:e} and {y:e}");
-        }
-        prop_assert!(orthonormality_defect(pairs.left.view()) <= 1e-13);
-        prop_assert!(orthonormality_defect(pairs.right.view()) <= 1e-13);
-        let cosines = Array2::from_diag(&pairs.angles.mapv(f64::cos));
-        prop_assert!(max_abs((pairs.left.t().dot(&pairs.right) - cosines).view()) <= 1e-13);
-        let outside = |point: &GrassmannPoint<f64>, vectors: &Array2<f64>| {
-            max_abs((vectors - &point.basis().dot(&point.basis().t().dot(vectors))).view())
-        };
-        prop_assert!(outside(&a, &pairs.left) <= 1e-14);
-        prop_assert!(outside(&b, &pairs.right) <= 1e-14);
-        // Sines too, which is what tells small angles apart: the parts of
-        // `right` outside the first subspace are orthogonal, of length sin.
-        let parts = &pairs.right - &a.basis().dot(&a.basis().t().dot(&pairs.right));
-        for (part, angle) in parts.columns().into_iter().zip(&pairs.angles) {
-            prop_assert!((part.dot(&part).sqrt() - angle.sin()).abs() <= 4.0 * promised(m));
         }
     }
 }
@@ -380,26 +377,6 @@ fn large_sets_cross_the_tiles() {
                     assert!((gram[[i, j]] - value).abs() <= 1e-12, "{i}, {j}");
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn single_precision_distances_agree_with_double() {
-    #[expect(clippy::cast_possible_truncation, reason = "the purpose")]
-    let narrow = |point: &GrassmannPoint<f64>| {
-        GrassmannPoint::from_orthonormal(point.basis().mapv(|entry| entry as f32)).unwrap()
-    };
-    for seed in 0..50 {
-        let (a, b) = pair_with_angles(7, &[1e-3, 0.4, 1.2], 4, seed);
-        let (c, d) = (narrow(&a), narrow(&b));
-        let wide = principal_angles(&a, &b).unwrap();
-        for (x, y) in wide.iter().zip(&principal_angles(&c, &d).unwrap()) {
-            // Bases rounded to f32 turn by up to sqrt(m) eps / 2.
-            assert!(
-                (x - f64::from(*y)).abs() <= 8.0 * f64::from(f32::EPSILON),
-                "{x} and {y}"
-            );
         }
     }
 }

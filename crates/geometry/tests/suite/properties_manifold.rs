@@ -1,9 +1,12 @@
 //! Tangent vectors, geodesics, transport, retractions and flattening.
 
-mod strategies;
-
 use std::f64::consts::FRAC_PI_2;
 
+use crate::strategies::{
+    cases, dimensions, frobenius, gaussian, matrix_of, max_abs, orthonormal, orthonormality_defect,
+    pair_with_angles, projectors_apart, random_point, rebased, roomy_dimensions, rotated, tangent_of_length,
+    tangent_with_angles,
+};
 use egg_geometry::{
     Distance, Flatten, GrassmannPoint, Tangent, distance, exp_batch, injectivity_radius, log_batch,
     nearest_point, nearest_point_to_flat,
@@ -11,11 +14,6 @@ use egg_geometry::{
 use ndarray::{Array1, Array2};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use strategies::{
-    cases, dimensions, frobenius, gaussian, matrix_of, max_abs, orthonormal, orthonormality_defect,
-    pair_with_angles, projectors_apart, random_point, rebased, roomy_dimensions, rotated, tangent_of_length,
-    tangent_with_angles,
-};
 
 /// Rounding of a handful of products of matrices with entries below 1.
 const ROUNDING: f64 = 1e-13;
@@ -51,7 +49,11 @@ proptest! {
     #![proptest_config(cases(128))]
 
     #[test]
-    fn tangent_projection_is_an_orthogonal_projection((m, p) in dimensions(7), size in -8.0..8.0f64, seed in any::<u64>()) {
+    fn tangent_projection_is_an_orthogonal_projection(
+        (m, p) in dimensions(7),
+        size in -8.0..8.0f64,
+        seed in any::<u64>(),
+    ) {
         let point = random_point(m, p, seed);
         let scale = 10f64.powf(size);
         let z = gaussian(m, p, seed ^ 1) * scale;
@@ -79,8 +81,16 @@ proptest! {
         let back = point.log(&there).unwrap();
         // Near the cut locus (cos = 1e-3) an error turns the matching of principal
         // vectors by up to eps / 1e-3.
-        let tolerance = if angles.iter().all(|angle| *angle < 1.5) { ROUNDING } else { 1e-11 };
-        prop_assert!(apart(&back, &d) <= tolerance, "{angles:?}: {:e}", apart(&back, &d));
+        let tolerance = if angles.iter().all(|angle| *angle < 1.5) {
+            ROUNDING
+        } else {
+            1e-11
+        };
+        prop_assert!(
+            apart(&back, &d) <= tolerance,
+            "{angles:?}: {:e}",
+            apart(&back, &d)
+        );
         prop_assert!((back.norm() - norm(&angles)).abs() <= ROUNDING);
         prop_assert_eq!(injectivity_radius::<f64>(), FRAC_PI_2);
     }
@@ -98,7 +108,11 @@ proptest! {
     }
 
     #[test]
-    fn opposite_subspaces_have_a_logarithm((m, p) in roomy_dimensions(), all in vec(0.0..1.5f64, 3), seed in any::<u64>()) {
+    fn opposite_subspaces_have_a_logarithm(
+        (m, p) in roomy_dimensions(),
+        all in vec(0.0..1.5f64, 3),
+        seed in any::<u64>(),
+    ) {
         let mut angles = all[..p].to_vec();
         angles[0] = FRAC_PI_2;
         let (a, b) = pair_with_angles(m, &angles, p, seed);
@@ -108,7 +122,12 @@ proptest! {
     }
 
     #[test]
-    fn a_geodesic_has_constant_speed((m, p) in roomy_dimensions(), all in vec(short_angle(), 3), time in -1.0..1.0f64, seed in any::<u64>()) {
+    fn a_geodesic_has_constant_speed(
+        (m, p) in roomy_dimensions(),
+        all in vec(short_angle(), 3),
+        time in -1.0..1.0f64,
+        seed in any::<u64>(),
+    ) {
         let (a, b) = pair_with_angles(m, &all[..p], p, seed);
         let length = geodesic(&a, &b);
         let on_the_way = a.geodesic(&b, time).unwrap();
@@ -120,11 +139,19 @@ proptest! {
         prop_assert!(geodesic(&a.geodesic(&b, 1.0).unwrap(), &b) <= ROUNDING);
         // Turning round: the same curve from the other end.
         let back = b.geodesic(&a, 1.0 - time).unwrap();
-        prop_assert!(geodesic(&back, &on_the_way) <= 1e-11, "{:e}", geodesic(&back, &on_the_way));
+        prop_assert!(
+            geodesic(&back, &on_the_way) <= 1e-11,
+            "{:e}",
+            geodesic(&back, &on_the_way)
+        );
     }
 
     #[test]
-    fn a_geodesic_that_goes_round_comes_back((m, p) in roomy_dimensions(), turns in 1..4i32, seed in any::<u64>()) {
+    fn a_geodesic_that_goes_round_comes_back(
+        (m, p) in roomy_dimensions(),
+        turns in 1..4i32,
+        seed in any::<u64>(),
+    ) {
         let point = random_point(m, p, seed);
         let angles = vec![std::f64::consts::PI * f64::from(turns); p];
         let d = tangent_with_angles(&point, &angles, seed);
@@ -142,13 +169,19 @@ proptest! {
     }
 
     #[test]
-    fn transport_is_an_isometry((point, angles, seed) in point_and_angles(), lengths in [0.1..3.0f64, 0.1..3.0f64]) {
+    fn transport_is_an_isometry(
+        (point, angles, seed) in point_and_angles(),
+        lengths in [0.1..3.0f64, 0.1..3.0f64],
+    ) {
         let along = tangent_with_angles(&point, &angles, seed);
         let (x, y) = (
             tangent_of_length(&point, lengths[0], seed ^ 1),
             tangent_of_length(&point, lengths[1], seed ^ 2),
         );
-        let (there_x, there_y) = (point.transport(&along, &x).unwrap(), point.transport(&along, &y).unwrap());
+        let (there_x, there_y) = (
+            point.transport(&along, &x).unwrap(),
+            point.transport(&along, &y).unwrap(),
+        );
         let end = point.exp(&along).unwrap();
         prop_assert!((x.inner(&y).unwrap() - there_x.inner(&there_y).unwrap()).abs() <= 10.0 * ROUNDING);
         prop_assert!((there_x.norm() - lengths[0]).abs() <= ROUNDING * lengths[0].max(1.0));
@@ -162,16 +195,29 @@ proptest! {
     }
 
     #[test]
-    fn a_geodesic_carries_its_own_velocity((point, angles, seed) in point_and_angles(), half in any::<bool>()) {
+    fn a_geodesic_carries_its_own_velocity(
+        (point, angles, seed) in point_and_angles(),
+        half in any::<bool>(),
+    ) {
         let d = tangent_with_angles(&point, &angles, seed);
         let end = point.exp(&d).unwrap();
         let velocity = point.transport(&d, &d).unwrap();
         let home = end.log(&point).unwrap().scaled(-1.0);
-        let tolerance = if angles.iter().all(|angle| *angle < 1.5) { ROUNDING } else { 1e-11 };
-        prop_assert!(apart(&velocity, &home) <= tolerance, "{:e}", apart(&velocity, &home));
+        let tolerance = if angles.iter().all(|angle| *angle < 1.5) {
+            ROUNDING
+        } else {
+            1e-11
+        };
+        prop_assert!(
+            apart(&velocity, &home) <= tolerance,
+            "{:e}",
+            apart(&velocity, &home)
+        );
         // There and back again.
         let carried = tangent_of_length(&point, 1.0, seed ^ 5);
-        let returned = end.transport(&velocity.scaled(-1.0), &point.transport(&d, &carried).unwrap()).unwrap();
+        let returned = end
+            .transport(&velocity.scaled(-1.0), &point.transport(&d, &carried).unwrap())
+            .unwrap();
         prop_assert!(apart(&returned, &carried) <= 10.0 * ROUNDING);
         // In two halves.
         if half {
@@ -205,11 +251,18 @@ proptest! {
     }
 
     #[test]
-    fn retractions_agree_with_exp_to_their_order((point, _, seed) in point_and_angles(), all in vec(0.01..1.5f64, 3)) {
+    fn retractions_agree_with_exp_to_their_order(
+        (point, _, seed) in point_and_angles(),
+        all in vec(0.01..1.5f64, 3),
+    ) {
         // Both move every principal angle by atan(theta) instead of theta.
         let angles = &all[..point.dimension()];
         let d = tangent_with_angles(&point, angles, seed);
-        let wanted = angles.iter().map(|angle| (angle - angle.atan()).powi(2)).sum::<f64>().sqrt();
+        let wanted = angles
+            .iter()
+            .map(|angle| (angle - angle.atan()).powi(2))
+            .sum::<f64>()
+            .sqrt();
         let there = point.exp(&d).unwrap();
         for retracted in [point.retract_qr(&d).unwrap(), point.retract_polar(&d).unwrap()] {
             prop_assert!((geodesic(&retracted, &there) - wanted).abs() <= ROUNDING);
@@ -228,10 +281,18 @@ proptest! {
     }
 
     #[test]
-    fn the_inverse_retraction_inverts_both((m, p) in roomy_dimensions(), all in vec(short_angle(), 3), seed in any::<u64>()) {
+    fn the_inverse_retraction_inverts_both(
+        (m, p) in roomy_dimensions(),
+        all in vec(short_angle(), 3),
+        seed in any::<u64>(),
+    ) {
         let (a, b) = pair_with_angles(m, &all[..p], p, seed);
         let d = a.inverse_retract(&b).unwrap();
-        let tangents = all[..p].iter().map(|angle| angle.tan().powi(2)).sum::<f64>().sqrt();
+        let tangents = all[..p]
+            .iter()
+            .map(|angle| angle.tan().powi(2))
+            .sum::<f64>()
+            .sqrt();
         // tan magnifies an error of the angle by 1 + tan^2.
         prop_assert!((d.norm() - tangents).abs() <= ROUNDING * (1.0 + tangents * tangents));
         let tolerance = ROUNDING * (1.0 + tangents);
@@ -242,7 +303,11 @@ proptest! {
         let size = step.norm();
         for there in [a.retract_qr(&step).unwrap(), a.retract_polar(&step).unwrap()] {
             let back = a.inverse_retract(&there).unwrap();
-            prop_assert!(apart(&back, &step) <= ROUNDING * (1.0 + size * size), "{:e}", apart(&back, &step));
+            prop_assert!(
+                apart(&back, &step) <= ROUNDING * (1.0 + size * size),
+                "{:e}",
+                apart(&back, &step)
+            );
         }
     }
 
@@ -273,10 +338,14 @@ proptest! {
         let raw = gaussian(m, m, seed);
         let matrix = &raw + &raw.t();
         let nearest = nearest_point(matrix.view(), p).unwrap();
-        let off = |point: &GrassmannPoint<f64>| frobenius((&matrix - &point.basis().dot(&point.basis().t())).view());
+        let off = |point: &GrassmannPoint<f64>| {
+            frobenius((&matrix - &point.basis().dot(&point.basis().t())).view())
+        };
         prop_assert!((off(&nearest.point) - nearest.distance).abs() <= ROUNDING * (1.0 + nearest.distance));
         for other in 0..20 {
-            prop_assert!(off(&random_point(m, p, seed.wrapping_add(other))) >= nearest.distance - ROUNDING * 10.0);
+            prop_assert!(
+                off(&random_point(m, p, seed.wrapping_add(other))) >= nearest.distance - ROUNDING * 10.0
+            );
         }
     }
 
@@ -289,7 +358,9 @@ proptest! {
             prop_assert_eq!(flat.len(), m * (m + 1) / 2);
             let back = flatten.unflatten(flat.view()).unwrap();
             // sqrt(2) and its inverse cost an ulp or two.
-            prop_assert!(max_abs((&back - &symmetric).view()) <= 4.0 * f64::EPSILON * max_abs(symmetric.view()));
+            prop_assert!(
+                max_abs((&back - &symmetric).view()) <= 4.0 * f64::EPSILON * max_abs(symmetric.view())
+            );
             prop_assert_eq!(&back, &back.t());
             if flatten == Flatten::Upper {
                 prop_assert_eq!(&back, &symmetric);
@@ -323,7 +394,11 @@ proptest! {
         // exp and log are maps of subspaces: the basis of the target is free.
         let there = point.exp(&tangent_with_angles(&point, &angles, seed)).unwrap();
         let again = rebased(&there, seed ^ 1);
-        let tolerance = if angles.iter().all(|angle| *angle < 1.5) { ROUNDING } else { 1e-11 };
+        let tolerance = if angles.iter().all(|angle| *angle < 1.5) {
+            ROUNDING
+        } else {
+            1e-11
+        };
         prop_assert!(apart(&point.log(&there).unwrap(), &point.log(&again).unwrap()) <= tolerance);
     }
 }
@@ -340,7 +415,7 @@ fn skewed(p: usize) -> Array2<f64> {
 /// A long walk in f32 stays on the manifold.
 #[test]
 fn steps_do_not_drift_in_single_precision() {
-    let mut point = GrassmannPoint::<f32>::random(8, 3, &mut strategies::rng(1)).unwrap();
+    let mut point = GrassmannPoint::<f32>::random(8, 3, &mut crate::strategies::rng(1)).unwrap();
     #[expect(clippy::cast_possible_truncation, reason = "the purpose")]
     for seed in 0..500 {
         let raw = gaussian(8, 3, seed).mapv(|entry| 0.3 * entry as f32);

@@ -1,15 +1,13 @@
 //! The edges of the family Gr(p, m), and matrices that lie in memory in unusual
 //! ways.
 
-mod strategies;
-
+use crate::strategies::{gaussian, max_abs, orthonormal, projectors_apart, random_point, rebased, rng};
 use egg_geometry::{
     CentreKind, Distance, Extension, Flatten, GrassmannKMeans, GrassmannPoint, Kernel, RankRule,
     cross_distances, distance, distance_matrix, extrinsic_mean, karcher_mean, nearest_neighbours,
     nearest_point, principal_angles, principal_vectors, rectify, rectify_nodes,
 };
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array, s};
-use strategies::{gaussian, max_abs, orthonormal, projectors_apart, random_point, rebased, rng};
 
 /// Gr(m, m) has one point. Everything works there and nothing is far away.
 fn everything_on_the_whole_space(m: usize) {

@@ -1,15 +1,13 @@
 //! Rectification: what the subspace of a matrix does and does not depend on.
 
-mod strategies;
-
+use crate::strategies::{
+    any_matrix, any_rule, cases, dimensions, exact_rank, frobenius, generic_matrix, integer_matrix, max_abs,
+    orthonormality_defect, random_point, rebased, scale_free_rule, shuffled,
+};
 use egg_geometry::{Factors, Scalar, Workspace, principal_angles, rectify_nodes};
 use egg_geometry::{Flatten, RankRule, Rectified, embed_batch, project_batch, rectify, rectify_batch};
 use ndarray::{Array2, ArrayView2, Axis};
 use proptest::prelude::*;
-use strategies::{
-    any_matrix, any_rule, cases, dimensions, exact_rank, frobenius, generic_matrix, integer_matrix, max_abs,
-    orthonormality_defect, random_point, rebased, scale_free_rule, shuffled,
-};
 
 /// How far rounding may move a projector: a backward error of a few
 /// `eps max(n, m) sigma_1` over the gap at the cut (Davis and Kahan). Without a
@@ -89,7 +87,11 @@ proptest! {
         // at least the square of the gap in singular values.
         let longer = h.nrows().max(h.ncols()) as f64;
         let inside = 16.0 * f64::EPSILON * longer / a.choice.gap.max(1e-8).powi(2);
-        prop_assert!(moved <= 8.0 * f32::eps() + inside, "moved by {moved:e}, gap {:e}", a.choice.gap);
+        prop_assert!(
+            moved <= 8.0 * f32::eps() + inside,
+            "moved by {moved:e}, gap {:e}",
+            a.choice.gap
+        );
     }
 
     #[test]
@@ -121,13 +123,25 @@ proptest! {
         // P C = C P, and H P has exactly the energy of the first p values.
         let commutator = c.dot(&projector) - projector.dot(&c);
         prop_assert!(max_abs(commutator.view()) <= 1e-13 * largest);
-        let energy = |count: usize| rectified.singular_values.iter().take(count).map(|s| s * s).sum::<f64>();
+        let energy = |count: usize| {
+            rectified
+                .singular_values
+                .iter()
+                .take(count)
+                .map(|s| s * s)
+                .sum::<f64>()
+        };
         let all = energy(usize::MAX);
         prop_assert!((frobenius(h.view()).powi(2) - all).abs() <= 1e-13 * all);
         let kept = frobenius(h.dot(&projector).view()).powi(2);
         prop_assert!((kept - energy(rectified.choice.p)).abs() <= 1e-13 * all);
         let total = rectified.singular_values.sum();
-        let share = rectified.singular_values.iter().take(rectified.choice.p).sum::<f64>() / total.max(1e-300);
+        let share = rectified
+            .singular_values
+            .iter()
+            .take(rectified.choice.p)
+            .sum::<f64>()
+            / total.max(1e-300);
         prop_assert!((rectified.choice.captured - share).abs() <= 1e-14);
     }
 
@@ -138,7 +152,10 @@ proptest! {
         prop_assert_eq!(sigma.len(), h.nrows().min(h.ncols()));
         prop_assert!(sigma.windows(2).all(|pair| pair[0] >= pair[1]));
         if h.iter().all(|entry| *entry == 0.0) {
-            prop_assert_eq!((choice.p, choice.numerical_rank, choice.captured, choice.gap), (0, 0, 0.0, 0.0));
+            prop_assert_eq!(
+                (choice.p, choice.numerical_rank, choice.captured, choice.gap),
+                (0, 0, 0.0, 0.0)
+            );
             return Ok(());
         }
         prop_assert!(choice.p >= 1);
@@ -151,23 +168,38 @@ proptest! {
         }
         let capped = choice.by_rule.clamp(1, choice.numerical_rank);
         prop_assert_eq!(choice.extended_by_tie, choice.p > capped);
-        let tied = |i: usize| sigma[i - 1] - sigma[i]
-            <= f64::TIE_TOLERANCE * sigma[i - 1] + 4.0 * f64::EPSILON * sigma[0];
+        let tied = |i: usize| {
+            sigma[i - 1] - sigma[i] <= f64::TIE_TOLERANCE * sigma[i - 1] + 4.0 * f64::EPSILON * sigma[0]
+        };
         // From the capped p on everything is tied, and what follows p is not.
         prop_assert!((capped..choice.p).all(tied));
-        prop_assert!(choice.p == sigma.len() || !tied(choice.p), "{sigma:?} cut at {}", choice.p);
+        prop_assert!(
+            choice.p == sigma.len() || !tied(choice.p),
+            "{sigma:?} cut at {}",
+            choice.p
+        );
         prop_assert!(choice.gap > 0.0);
     }
 
     #[test]
     fn the_numerical_rank_of_integers_is_their_rank(h in integer_matrix()) {
         let rank = exact_rank(&h);
-        for rule in [RankRule::Fixed(99), RankRule::Ratio(1.0), RankRule::Relative(0.0),
-            RankRule::Threshold(0.0), RankRule::Energy(1.0)] {
+        for rule in [
+            RankRule::Fixed(99),
+            RankRule::Ratio(1.0),
+            RankRule::Relative(0.0),
+            RankRule::Threshold(0.0),
+            RankRule::Energy(1.0),
+        ] {
             let choice = rectify(h.view(), rule).unwrap().choice;
             prop_assert_eq!((choice.numerical_rank, choice.p), (rank, rank), "{:?}", rule);
             let choice = rectify(narrowed(&h).view(), rule).unwrap().choice;
-            prop_assert_eq!((choice.numerical_rank, choice.p), (rank, rank), "{:?} in f32", rule);
+            prop_assert_eq!(
+                (choice.numerical_rank, choice.p),
+                (rank, rank),
+                "{:?} in f32",
+                rule
+            );
         }
     }
 
@@ -196,11 +228,16 @@ proptest! {
 
     #[test]
     fn nor_does_any_scale_matter_in_single_precision(
-        h in generic_matrix(), rule in scale_free_rule(), power in -95..95i32,
+        h in generic_matrix(),
+        rule in scale_free_rule(),
+        power in -95..95i32,
     ) {
         let h = narrowed(&h).mapv(|entry| if entry.abs() < 1e-8 { 0.0 } else { entry });
         let scaled = h.mapv(|entry| entry * 2f32.powi(power));
-        let (a, b) = (rectify(h.view(), rule).unwrap(), rectify(scaled.view(), rule).unwrap());
+        let (a, b) = (
+            rectify(h.view(), rule).unwrap(),
+            rectify(scaled.view(), rule).unwrap(),
+        );
         prop_assert_eq!(a.choice, b.choice);
         prop_assert_eq!(a.basis, b.basis);
     }
@@ -227,7 +264,10 @@ proptest! {
 
     #[test]
     fn the_node_side_is_the_graph_side_of_the_transpose(h in any_matrix(), rule in any_rule()) {
-        let (nodes, graph) = (rectify_nodes(h.view(), rule).unwrap(), rectify(h.view(), rule).unwrap());
+        let (nodes, graph) = (
+            rectify_nodes(h.view(), rule).unwrap(),
+            rectify(h.view(), rule).unwrap(),
+        );
         // Ratio counts the columns of H on both sides, so p agrees for all rules.
         prop_assert_eq!(nodes.choice.p, graph.choice.p);
         // H maps one subspace onto the other: H P = Q H.
@@ -237,7 +277,9 @@ proptest! {
 
     #[test]
     fn batches_are_single_calls(
-        matrices in proptest::collection::vec(any_matrix(), 1..6), rule in any_rule(), m in 1usize..6,
+        matrices in proptest::collection::vec(any_matrix(), 1..6),
+        rule in any_rule(),
+        m in 1usize..6,
     ) {
         let views: Vec<_> = matrices.iter().map(|h| h.view()).collect();
         let single: Vec<_> = views.iter().map(|h| rectify(*h, rule).unwrap()).collect();
@@ -246,9 +288,10 @@ proptest! {
             prop_assert!(max_abs((projector - &one.projector()).view()) <= 1e-14);
         }
         // embed_batch wants one m: cut or pad the columns.
-        let same: Vec<Array2<f64>> = matrices.iter().map(|h| {
-            Array2::from_shape_fn((h.nrows(), m), |(row, column)| h[[row, column % h.ncols()]])
-        }).collect();
+        let same: Vec<Array2<f64>> = matrices
+            .iter()
+            .map(|h| Array2::from_shape_fn((h.nrows(), m), |(row, column)| h[[row, column % h.ncols()]]))
+            .collect();
         let views: Vec<_> = same.iter().map(|h| h.view()).collect();
         for flatten in [Flatten::Upper, Flatten::Isometric] {
             let rows = embed_batch(&views, rule, flatten).unwrap();
@@ -287,10 +330,19 @@ proptest! {
         prop_assert!(max_abs((a.projector() - b.projector()).view()) <= 1e-14);
         // The accuracy that principal angles promise.
         let tolerance = 2e-15 * (m as f64).sqrt();
-        for (x, y) in principal_angles(&a, &other).unwrap().iter().zip(&principal_angles(&b, &other).unwrap()) {
+        for (x, y) in principal_angles(&a, &other)
+            .unwrap()
+            .iter()
+            .zip(&principal_angles(&b, &other).unwrap())
+        {
             prop_assert!((x - y).abs() <= tolerance);
         }
-        prop_assert!(principal_angles(&a, &b).unwrap().iter().all(|angle| *angle <= tolerance));
+        prop_assert!(
+            principal_angles(&a, &b)
+                .unwrap()
+                .iter()
+                .all(|angle| *angle <= tolerance)
+        );
     }
 }
 
@@ -300,8 +352,8 @@ proptest! {
 fn an_ill_conditioned_wide_matrix_has_an_orthonormal_basis() {
     for seed in 0..200 {
         let (n, m) = (2 + (seed as usize) % 4, 6 + (seed as usize) % 3);
-        let left = strategies::orthonormal(n, n, seed);
-        let right = strategies::orthonormal(m, n, seed + 1000);
+        let left = crate::strategies::orthonormal(n, n, seed);
+        let right = crate::strategies::orthonormal(m, n, seed + 1000);
         let exponents = ndarray::Array1::linspace(0.0, -5.8, n);
         let h = (&left * &exponents.mapv(|exponent: f64| 10f64.powf(exponent))).dot(&right.t());
         let single = rectify(narrowed(&h).view(), RankRule::Relative(0.0)).unwrap();

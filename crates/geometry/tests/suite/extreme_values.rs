@@ -1,0 +1,282 @@
+//! Finite numbers at the ends of their range: no panic, and a basis, projector,
+//! embedding or gradient that is finite.
+
+use crate::strategies::{gaussian, orthonormality_defect, random_point, tangent_of_length};
+use egg_geometry::*;
+use ndarray::{Array1, Array2, array};
+
+const RULES: [RankRule; 9] = [
+    RankRule::Fixed(2),
+    RankRule::Ratio(0.5),
+    RankRule::Threshold(0.0),
+    RankRule::Threshold(0.8),
+    RankRule::Threshold(f64::MAX),
+    RankRule::Relative(0.0),
+    RankRule::Relative(0.5),
+    RankRule::Energy(0.5),
+    RankRule::Energy(1.0),
+];
+
+/// The largest, the least normal, the least of all, and company.
+fn extremes<T: Scalar>() -> Vec<T> {
+    let least = T::min_positive_value() * T::epsilon();
+    assert!(least > T::zero() && least / T::rounded(2.0) == T::zero());
+    vec![
+        T::max_value(),
+        -T::max_value(),
+        T::max_value() / T::rounded(3.0),
+        T::min_positive_value(),
+        least,
+        -least,
+        T::one(),
+        T::zero(),
+    ]
+}
+
+/// Matrices that mix them in every way that matters: one value alone, and large
+/// with small, in tall, square and wide shapes.
+fn matrices<T: Scalar>() -> Vec<Array2<T>> {
+    let values = extremes::<T>();
+    let mut all = Vec::new();
+    for (n, m) in [(1, 1), (1, 4), (4, 1), (5, 3), (3, 3), (2, 5)] {
+        for value in &values {
+            all.push(Array2::from_elem((n, m), *value));
+            // Of full rank.
+            let pattern = gaussian(n, m, 7).mapv(|entry| T::rounded(entry.clamp(-1.0, 1.0)));
+            all.push(pattern.mapv(|entry| entry * *value));
+        }
+        for shift in 0..values.len() {
+            let mixed = |(row, column): (usize, usize)| values[(row * m + column * 3 + shift) % values.len()];
+            all.push(Array2::from_shape_fn((n, m), mixed));
+        }
+    }
+    all
+}
+
+fn finite<T: Scalar>(what: &str, h: &Array2<T>, entries: impl IntoIterator<Item = T>) {
+    for entry in entries {
+        assert!(entry.is_finite(), "{what} holds {entry} for {h}");
+    }
+}
+
+fn everything_is_finite<T: Scalar>() {
+    let tolerance = 64.0 * T::eps();
+    for h in matrices::<T>() {
+        let (n, m) = h.dim();
+        let is_zero = h.iter().all(|entry| *entry == T::zero());
+        for rule in RULES {
+            for rectified in [
+                rectify(h.view(), rule).unwrap(),
+                rectify_nodes(h.view(), rule).unwrap(),
+            ] {
+                assert_eq!(rectified.choice.p == 0, is_zero, "{rule:?} for {h}");
+                finite("basis", &h, rectified.basis.iter().copied());
+                finite("singular values", &h, rectified.singular_values.iter().copied());
+                finite("projector", &h, rectified.projector());
+                assert!(rectified.choice.gap.is_finite() && rectified.choice.captured.is_finite());
+                let defect = orthonormality_defect(rectified.basis.mapv(T::as_f64).view());
+                assert!(defect <= tolerance, "{rule:?}: defect {defect:e} for {h}");
+            }
+            let (mut factors, mut work) = (Factors::new(), Workspace::new());
+            factors.compute(h.view(), rule, &mut work).unwrap();
+            for flatten in [Flatten::Upper, Flatten::Isometric] {
+                finite("embedding", &h, embed_batch(&[h.view()], rule, flatten).unwrap());
+                for value in extremes::<T>() {
+                    let upstream = Array1::from_elem(Flatten::length(m), value);
+                    let mut out = Array2::from_elem((n, m), T::nan());
+                    factors
+                        .gradient_of_embedding(h.view(), upstream.view(), flatten, out.view_mut(), &mut work)
+                        .unwrap();
+                    finite("gradient of the embedding", &h, out);
+                }
+            }
+            for value in extremes::<T>() {
+                let upstream =
+                    Array2::from_shape_fn(
+                        (m, m),
+                        |(row, column)| {
+                            if (row + column) % 2 == 0 { value } else { T::one() }
+                        },
+                    );
+                finite(
+                    "gradient",
+                    &h,
+                    factors.gradient(h.view(), upstream.view(), &mut work).unwrap(),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn everything_is_finite_in_double_precision() {
+    everything_is_finite::<f64>();
+}
+
+#[test]
+fn everything_is_finite_in_single_precision() {
+    everything_is_finite::<f32>();
+}
+
+#[test]
+fn extreme_scales_give_the_same_subspace() {
+    let h = gaussian(6, 4, 3);
+    let plain = rectify(h.view(), RankRule::Fixed(2)).unwrap();
+    // Denormal entries keep fewer digits: 5e-324 / 1e-310 of an entry.
+    for (scale, tolerance) in [(1e307, 1e-13), (1e-300, 1e-13), (1e-310, 1e-12)] {
+        let scaled = rectify((&h * scale).view(), RankRule::Fixed(2)).unwrap();
+        let moved = crate::strategies::max_abs((scaled.projector() - plain.projector()).view());
+        assert!(moved <= tolerance, "{scale:e}: {moved:e}");
+    }
+    // One row of the least number there is still spans a line.
+    let least = rectify(array![[5e-324, 0.0, -5e-324]].view(), RankRule::Threshold(0.8)).unwrap();
+    let half = array![[0.5, 0.0, -0.5], [0.0, 0.0, 0.0], [-0.5, 0.0, 0.5]];
+    assert!(crate::strategies::max_abs((least.projector() - half).view()) <= 1e-15);
+    let least = rectify(array![[1e-45f32, 0.0]].view(), RankRule::Relative(0.5)).unwrap();
+    assert_eq!(least.projector(), array![[1.0f32, 0.0], [0.0, 0.0]]);
+}
+
+/// The gradient is as large as dL/dP and as small as 1 / H. Where the quotient
+/// is in range, it is right, however large or small the two are.
+#[test]
+fn a_gradient_in_range_is_right_at_any_scale() {
+    let gradient = |h: &Array2<f64>, g: &Array2<f64>| {
+        let (mut factors, mut work) = (Factors::new(), Workspace::new());
+        factors.compute(h.view(), RankRule::Fixed(1), &mut work).unwrap();
+        factors.gradient(h.view(), g.view(), &mut work).unwrap()
+    };
+    let mut wrong = Vec::new();
+    // A wide cut, and one that makes the gradient a hundred times as large.
+    for (h, g) in [
+        (gaussian(5, 3, 1), gaussian(3, 3, 2)),
+        (array![[1.0, 0.0], [0.0, 0.99]], array![[0.0, 1.0], [1.0, 0.0]]),
+    ] {
+        let plain = gradient(&h, &g);
+        for (of_h, of_g) in [
+            (1020, 1020),
+            (-1020, -1020),
+            (1000, 500),
+            (-1020, -300),
+            (1020, 0),
+            (-1000, 0),
+            (0, 1010),
+        ] {
+            let scaled = gradient(&(&h * 2f64.powi(of_h)), &(&g * 2f64.powi(of_g)));
+            // Multiplied in halves, because the factor itself may be out of range.
+            let half = 2f64.powi((of_g - of_h) / 2);
+            let worst = plain.iter().zip(&scaled).fold(0.0, |worst: f64, (x, y)| {
+                let wanted = x * half * half;
+                let off = (wanted - y).abs();
+                worst.max(if off == 0.0 { 0.0 } else { off / wanted.abs() })
+            });
+            // Entries of 2^-1020 lose nothing yet: the least normal is 2^-1022.
+            if worst.is_nan() || worst > 1e-12 {
+                wrong.push(format!("2^{of_h} H, 2^{of_g} G: relative error {worst:e}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every point holds a finite orthonormal basis, however it was made.
+#[test]
+fn points_of_extreme_matrices() {
+    for value in [1e308, f64::MAX, 1e-300, f64::MIN_POSITIVE, 5e-324] {
+        let basis = |point: &GrassmannPoint<f64>, what: &str| {
+            let defect = orthonormality_defect(point.basis());
+            assert!(defect <= 1e-13, "{what} at {value:e}: defect {defect:e}");
+        };
+        let line = GrassmannPoint::from_spanning(array![[value], [-value], [0.0]].view()).unwrap();
+        basis(&line, "from_spanning");
+        assert!((line.projector()[[0, 1]] + 0.5).abs() <= 1e-15);
+        let uneven = array![[value, 1.0], [value, 0.0], [0.0, 1.0]];
+        basis(
+            &GrassmannPoint::from_spanning(uneven.view()).unwrap(),
+            "from_spanning",
+        );
+        for matrix in [
+            array![[value, 0.0], [0.0, -value]],
+            array![[0.0, value], [value, 0.0]],
+            array![[value, value], [value, value]],
+            array![[1.0, value], [value, -value]],
+        ] {
+            let nearest = nearest_point(matrix.view(), 1).unwrap();
+            basis(&nearest.point, "nearest_point");
+            let NearestPoint { distance, gap, .. } = nearest;
+            assert!(
+                distance >= 0.0 && gap >= 0.0,
+                "distance {distance}, gap {gap} for {matrix:e}"
+            );
+        }
+        // The leading eigenvector of diag(v, -v) is the first unit vector.
+        let nearest = nearest_point(array![[value, 0.0], [0.0, -value]].view(), 1).unwrap();
+        assert!(
+            (nearest.point.projector()[[0, 0]] - 1.0).abs() <= 1e-15,
+            "{value:e}"
+        );
+    }
+}
+
+#[test]
+fn weights_of_any_size() {
+    let points = [
+        random_point(5, 2, 1),
+        random_point(5, 2, 2),
+        random_point(5, 2, 3),
+    ];
+    let plain = weighted_extrinsic_mean(&points, &[3.0, 1.0, 0.0], 2).unwrap();
+    for scale in [1e-300, 5e-324, 1e300] {
+        let mean = weighted_extrinsic_mean(&points, &[3.0 * scale, scale, 0.0], 2).unwrap();
+        let apart = distance(&mean.point, &plain.point, Distance::Geodesic).unwrap();
+        assert!(apart <= 1e-13, "{scale:e}: {apart:e}");
+        let mean = KarcherSolver::default()
+            .run_weighted(&points, &[3.0 * scale, scale, 0.0])
+            .unwrap();
+        assert!(mean.variance.is_finite() && mean.converged);
+    }
+}
+
+/// A tangent vector may be of any finite length. The geodesic goes round many
+/// times; the basis stays one, or the step is refused.
+#[test]
+fn steps_of_any_length() {
+    let point = random_point(5, 2, 1);
+    let unit = tangent_of_length(&point, 1.0, 2);
+    let mut wrong = Vec::new();
+    for length in [5e-324, 1e-300, 1e-160, 1e3, 1e8, 1e100, 1e160, 1e300, 1e308] {
+        let step = unit.scaled(length);
+        let ends = [
+            ("exp", point.exp(&step)),
+            ("retract_qr", point.retract_qr(&step)),
+            ("retract_polar", point.retract_polar(&step)),
+        ];
+        for (what, end) in ends {
+            let Ok(end) = end else { continue };
+            let defect = orthonormality_defect(end.basis());
+            if defect.is_nan() || defect > 1e-12 {
+                wrong.push(format!("{what} of length {length:e}: defect {defect:e}"));
+            }
+            if length < 1e-15 && distance(&end, &point, Distance::Geodesic).unwrap() > 1e-15 {
+                wrong.push(format!("{what} of length {length:e} moved"));
+            }
+        }
+        if let Ok(carried) = point.transport(&step, &unit) {
+            let norm = carried.norm();
+            if norm.is_nan() || (norm - 1.0).abs() > 1e-12 {
+                wrong.push(format!("transport along {length:e}: length {norm}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_tangent_projection_is_finite_or_refused() {
+    let point = random_point(5, 2, 1);
+    for value in [f64::MAX, 1e308, 1e300] {
+        if let Ok(tangent) = point.project_to_tangent(Array2::from_elem((5, 2), value).view()) {
+            let finite = tangent.matrix().iter().all(|entry| entry.is_finite());
+            assert!(finite, "{value:e} gave {}", tangent.matrix());
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Principal angles and vectors, against angles that are known by construction.
+
+use std::f64::consts::FRAC_PI_2;
+
+use crate::strategies::{
+    angle, cases, max_abs, orthonormality_defect, pair_with_angles, promised, roomy_dimensions,
+};
+use egg_geometry::{GrassmannPoint, principal_angles, principal_angles_batch, principal_vectors};
+use ndarray::Array2;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    #[test]
+    fn angles_are_the_ones_built_in(
+        (m, p) in roomy_dimensions(),
+        all in vec(angle(), 3),
+        wider in 0usize..3,
+        seed in any::<u64>(),
+    ) {
+        let mut angles = all[..p].to_vec();
+        let (a, b) = pair_with_angles(m, &angles, (p + wider).min(m - p), seed);
+        angles.sort_by(f64::total_cmp);
+        for (x, y) in [(&a, &b), (&b, &a)] {
+            let found = principal_angles(x, y).unwrap();
+            prop_assert_eq!(found.len(), p);
+            prop_assert!(found.windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
+            for (found, built) in found.iter().zip(&angles) {
+                prop_assert!((found - built).abs() <= promised(m), "{found:e} for {built:e}");
+                prop_assert!((0.0..=FRAC_PI_2).contains(found));
+            }
+        }
+        let batch = principal_angles_batch(&[(&a, &b), (&b, &a), (&a, &a)]).unwrap();
+        prop_assert_eq!(&batch[0], &principal_angles(&a, &b).unwrap());
+        prop_assert_eq!(&batch[1], &principal_angles(&b, &a).unwrap());
+        prop_assert_eq!(&batch[2], &principal_angles(&a, &a).unwrap());
+    }
+
+    #[test]
+    fn principal_vectors_are_paired(
+        (m, p) in roomy_dimensions(),
+        all in vec(angle(), 3),
+        wider in 0usize..3,
+        swap in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let (a, b) = pair_with_angles(m, &all[..p], (p + wider).min(m - p), seed);
+        let (a, b) = if swap { (b, a) } else { (a, b) };
+        let pairs = principal_vectors(&a, &b).unwrap();
+        prop_assert_eq!((pairs.left.dim(), pairs.right.dim()), ((m, p), (m, p)));
+        let found = principal_angles(&a, &b).unwrap();
+        for (x, y) in pairs.angles.iter().zip(&found) {
+            prop_assert!((x - y).abs() <= promised(m), "{x:e} and {y:e}");
+        }
+        prop_assert!(orthonormality_defect(pairs.left.view()) <= 1e-13);
+        prop_assert!(orthonormality_defect(pairs.right.view()) <= 1e-13);
+        let cosines = Array2::from_diag(&pairs.angles.mapv(f64::cos));
+        prop_assert!(max_abs((pairs.left.t().dot(&pairs.right) - cosines).view()) <= 1e-13);
+        let outside = |point: &GrassmannPoint<f64>, vectors: &Array2<f64>| {
+            max_abs((vectors - &point.basis().dot(&point.basis().t().dot(vectors))).view())
+        };
+        prop_assert!(outside(&a, &pairs.left) <= 1e-14);
+        prop_assert!(outside(&b, &pairs.right) <= 1e-14);
+        // Sines too, which is what tells small angles apart: the parts of
+        // `right` outside the first subspace are orthogonal, of length sin.
+        let parts = &pairs.right - &a.basis().dot(&a.basis().t().dot(&pairs.right));
+        for (part, angle) in parts.columns().into_iter().zip(&pairs.angles) {
+            prop_assert!((part.dot(&part).sqrt() - angle.sin()).abs() <= 4.0 * promised(m));
+        }
+    }
+}
+
+/// In a large space, where the choice between sine and cosine is another one.
+#[test]
+fn angles_are_exact_in_large_spaces_too() {
+    for (m, p, seed) in [(60, 3, 1), (400, 4, 2), (1000, 2, 3)] {
+        for size in [1e-12, 1e-6, 1e-3, 0.03, 0.08, 0.3, 0.7, 1.2] {
+            let angles: Vec<f64> = (1..=p).map(|k| size * (1.0 + 0.05 * k as f64)).collect();
+            let (a, b) = pair_with_angles(m, &angles, p, seed);
+            for (found, built) in principal_angles(&a, &b).unwrap().iter().zip(&angles) {
+                assert!(
+                    (found - built).abs() <= promised(m),
+                    "R^{m}: {found:e} for {built:e}"
+                );
+            }
+            let pairs = principal_vectors(&a, &b).unwrap();
+            for (found, built) in pairs.angles.iter().zip(&angles) {
+                assert!(
+                    (found - built).abs() <= promised(m),
+                    "R^{m}, vectors: {found:e} for {built:e}"
+                );
+            }
+        }
+    }
+}
+
+/// The angles that come with the vectors keep the promise as well. The error of
+/// singular vectors must not reach them, which many draws show.
+#[test]
+fn angles_with_vectors_are_as_exact() {
+    let mut worst = (0.0, 0);
+    for seed in 0..5000 {
+        let angles = [0.0, 1.1156881074305298e-10, 1.473998152342806];
+        let (a, b) = pair_with_angles(6, &angles, 3, seed);
+        let pairs = principal_vectors(&a, &b).unwrap();
+        for (found, built) in pairs.angles.iter().zip(&angles) {
+            if (found - built).abs() > worst.0 {
+                worst = ((found - built).abs(), seed);
+            }
+        }
+    }
+    let (error, seed) = worst;
+    assert!(error <= promised(6), "off by {error:e} with seed {seed}");
+}
+
+#[test]
+fn single_precision_angles_agree_with_double() {
+    #[expect(clippy::cast_possible_truncation, reason = "the purpose")]
+    let narrow = |point: &GrassmannPoint<f64>| {
+        GrassmannPoint::from_orthonormal(point.basis().mapv(|entry| entry as f32)).unwrap()
+    };
+    for seed in 0..50 {
+        let (a, b) = pair_with_angles(7, &[1e-3, 0.4, 1.2], 4, seed);
+        let (c, d) = (narrow(&a), narrow(&b));
+        let wide = principal_angles(&a, &b).unwrap();
+        for (x, y) in wide.iter().zip(&principal_angles(&c, &d).unwrap()) {
+            // Bases rounded to f32 turn by up to sqrt(m) eps / 2.
+            assert!(
+                (x - f64::from(*y)).abs() <= 8.0 * f64::from(f32::EPSILON),
+                "{x} and {y}"
+            );
+        }
+    }
+}
