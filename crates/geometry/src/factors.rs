@@ -489,10 +489,14 @@ pub(crate) fn scale_into<'a, T: Scalar>(
 ) -> ArrayViewMut2<'a, f64> {
     let (rows, columns) = h.dim();
     let mut scaled = matrix_in(buffer, rows, columns);
-    // Division, not a product with 1 / scale: that overflows for a denormal scale.
-    Zip::from(&mut scaled)
-        .and(h)
-        .for_each(|to, from| *to = from.as_f64() / scale);
+    let inverse = scale.recip();
+    let scaling = Zip::from(&mut scaled).and(h);
+    if inverse.is_normal() {
+        scaling.for_each(|to, from| *to = from.as_f64() * inverse);
+    } else {
+        // The inverse of a denormal is not a number.
+        scaling.for_each(|to, from| *to = from.as_f64() / scale);
+    }
     scaled
 }
 

@@ -78,6 +78,9 @@ fn incomplete<T>(operation: &'static str, a: &ArrayView2<'_, T>) -> Error {
     }
 }
 
+/// LAPACK's own limit (SMLSIZ) below which divide and conquer doesn't divide.
+const DIVIDE_AND_CONQUER_FROM: usize = 25;
+
 /// A copy in plain row-major memory. ndarray-linalg judges layouts by strides
 /// alone and refuses or misreads reversed, broadcast and single-element views.
 fn packed<T: Copy>(a: ArrayView2<'_, T>) -> Array2<T> {
@@ -89,11 +92,17 @@ pub(super) fn svd<T>(a: ArrayView2<'_, T>) -> Result<Svd<T>>
 where
     T: Lapack + Scalar<Real = T>,
 {
-    // Divide and conquer is the fast one; where it fails to converge, which
-    // happens on rare finite matrices, QR iteration still does.
-    let (u, s, vt) = match packed(a).svddc_inplace(JobSvd::Some) {
-        Ok(factors) => factors,
-        Err(_) => packed(a).svd_inplace(true, true).map_err(failed("SVD", &a))?,
+    // Divide and conquer is the fast one, but not for small square matrices,
+    // which it leaves to QR iteration anyway. Where it fails to converge, as it
+    // does on rare finite matrices, QR iteration may still.
+    let by_iteration = || packed(a).svd_inplace(true, true).map_err(failed("SVD", &a));
+    let (u, s, vt) = if a.is_square() && a.nrows() <= DIVIDE_AND_CONQUER_FROM {
+        by_iteration()?
+    } else {
+        match packed(a).svddc_inplace(JobSvd::Some) {
+            Ok(factors) => factors,
+            Err(_) => by_iteration()?,
+        }
     };
     let (Some(u), Some(vt)) = (u, vt) else {
         return Err(incomplete("SVD", &a));
