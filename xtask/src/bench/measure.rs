@@ -7,9 +7,10 @@ use std::time::Duration;
 use super::child::{Answer, Runner};
 use super::suite::{Comparison, Side};
 
-/// The threads of a BLAS spin for a while after a call before they sleep, and
-/// would take time from the other side.
-const SETTLE: Duration = Duration::from_millis(60);
+/// A pause between turns. A BLAS keeps its idle threads spinning, in OpenBLAS
+/// for 2^28 cycles, about a tenth of a second, which would take a core from the
+/// other side.
+const SETTLE: Duration = Duration::from_millis(250);
 
 /// The times of one side, in seconds, in order of size.
 #[derive(Debug, Clone, PartialEq)]
