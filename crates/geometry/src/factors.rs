@@ -115,8 +115,8 @@ pub struct Factors {
     sigma: Vec<f64>,
     /// `stored` x m, row i is direction i.
     directions: Vec<f64>,
-    /// m where n >= m, at least the numerical rank otherwise: what is missing
-    /// lies in the null space of H, with singular value 0.
+    /// At least the numerical rank: what is missing lies in the null space of
+    /// H, with singular value 0.
     stored: usize,
     eps: f64,
     tie_tolerance: f64,
@@ -305,8 +305,7 @@ impl Factors {
     /// `H H^T`, for the directions above the noise.
     fn directions_from_rows(&mut self, workspace: &mut Workspace) {
         let (rows, columns) = (self.rows, self.columns);
-        // A tie may have carried p past the numerical rank.
-        self.stored = self.choice.numerical_rank.max(self.choice.p);
+        self.stored = self.choice.numerical_rank;
         let kept = self.stored;
         self.directions.resize(kept * columns, 0.0);
         let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);

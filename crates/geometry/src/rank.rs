@@ -25,8 +25,9 @@ const BOUND_SLACK: f64 = 1e-12;
 /// - a value within 1e-12 of a rule's bound, relative to it, counts as equal to
 ///   the bound (so `Energy(1.0)` leaves out what adds less than 1e-12 of the sum);
 /// - p never cuts a group of tied singular values: it extends to the end of the
-///   group, because which vectors of a tied group come first is an accident of
-///   rounding. Two neighbours are tied when they differ by no more than
+///   group (as far as the numerical rank), because which vectors of a tied group
+///   come first is an accident of rounding. Two neighbours are tied when they
+///   differ by no more than
 ///   [`Scalar::TIE_TOLERANCE`](crate::Scalar::TIE_TOLERANCE) relative to the
 ///   larger plus `4 eps sigma_1`.
 ///
@@ -227,7 +228,8 @@ impl Spectrum<'_> {
         self.sigma.iter().take_while(|&&value| value > noise).count()
     }
 
-    /// The least p' >= p such that the cut after p' splits no tied group.
+    /// The least p' >= p such that the cut after p' splits no tied group, or
+    /// the numerical rank if the group goes on into the noise.
     fn end_of_tie(&self, p: usize) -> usize {
         if p == 0 {
             return 0;
@@ -235,8 +237,7 @@ impl Spectrum<'_> {
         let largest = self.sigma.first().copied().unwrap_or(0.0);
         let tied =
             |pair: &[f64]| pair[0] - pair[1] <= self.tie_tolerance * pair[0] + 4.0 * self.eps * largest;
-        p + self
-            .sigma
+        p + self.sigma[..self.numerical_rank()]
             .windows(2)
             .skip(p - 1)
             .take_while(|pair| tied(pair))
@@ -299,6 +300,17 @@ mod tests {
         assert_eq!((choice.p, choice.extended_by_tie), (4, true));
         let choice = choose(RankRule::Fixed(2), &[2.0, 1.0, 1.0 - 1e-6]);
         assert_eq!((choice.p, choice.extended_by_tie), (2, false));
+    }
+
+    #[test]
+    fn a_tie_does_not_reach_into_the_noise() {
+        // Within 4 eps of each other, but one is below 10 eps and one above.
+        let (above, below) = (11.0 * f64::EPSILON, 9.0 * f64::EPSILON);
+        let choice = choose(RankRule::Fixed(2), &[1.0, above, below, 0.0]);
+        assert_eq!(
+            (choice.p, choice.numerical_rank, choice.extended_by_tie),
+            (2, 2, false)
+        );
     }
 
     #[test]
