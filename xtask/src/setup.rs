@@ -163,8 +163,9 @@ fn summary(chosen: &Chosen, installed: bool) -> Vec<String> {
     let mut warnings = chosen.warnings.clone();
     if openblas.threading == Threading::OpenMp {
         warnings.push(
-            "this is the OpenMP build, which does not obey thread limits set from rayon threads; \
-             prefer the pthread build (Debian: libopenblas-pthread-dev)"
+            "this is the OpenMP build, whose thread count belongs to each thread; the library sets it to \
+             one on every thread it uses, but code that calls BLAS on its own from rayon fares better \
+             with the pthread build (Debian: libopenblas-pthread-dev)"
                 .into(),
         );
     }
