@@ -56,12 +56,7 @@ fn arcsin<T: Scalar>(sine: T) -> T {
 pub fn principal_angles<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>) -> Result<Array1<T>> {
     a.check_ambient(b)?;
     linalg::ready();
-    // The residual is taken of the smaller subspace: its sines are all there are.
-    let (larger, smaller) = if a.dimension() >= b.dimension() {
-        (a, b)
-    } else {
-        (b, a)
-    };
+    let (larger, smaller) = by_dimension(a, b);
     let overlap = larger.basis().t().dot(&smaller.basis());
     let mut angles = T::singular_values(overlap.view())?;
     let small = angles
@@ -84,6 +79,19 @@ pub fn principal_angles<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>)
     }
     sort(&mut angles);
     Ok(angles)
+}
+
+/// The larger subspace first: the residual is taken of the smaller, whose sines
+/// are all there are.
+pub(crate) fn by_dimension<'a, T: Scalar>(
+    a: &'a GrassmannPoint<T>,
+    b: &'a GrassmannPoint<T>,
+) -> (&'a GrassmannPoint<T>, &'a GrassmannPoint<T>) {
+    if a.dimension() >= b.dimension() {
+        (a, b)
+    } else {
+        (b, a)
+    }
 }
 
 /// Where the two formulas meet, neighbours may be an ulp out of order.

@@ -3,7 +3,7 @@
 use ndarray::{ArrayView2, Axis};
 
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, max_abs};
 
 /// At least one row and one column.
 pub(crate) fn not_empty<T>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<()> {
@@ -65,10 +65,7 @@ pub(crate) fn at_least(what: &'static str, found: usize, needed: usize) -> Resul
 pub(crate) fn symmetric<T: Scalar>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<()> {
     matrix(what, a)?;
     shape(what, a, (a.nrows(), a.nrows()))?;
-    let scale = a
-        .iter()
-        .fold(T::zero(), |largest, entry| largest.max(entry.abs()));
-    let tolerance = scale.as_f64() * T::eps() * 64.0;
+    let tolerance = max_abs(a).as_f64() * T::eps() * 64.0;
     for row in 0..a.nrows() {
         for column in 0..row {
             let difference = (a[[row, column]].as_f64() - a[[column, row]].as_f64()).abs();

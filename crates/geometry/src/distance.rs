@@ -2,7 +2,7 @@
 
 use ndarray::Array1;
 
-use crate::angles::{principal_angles, residual};
+use crate::angles::{by_dimension, principal_angles, residual};
 use crate::error::Result;
 use crate::linalg;
 use crate::point::GrassmannPoint;
@@ -290,11 +290,7 @@ pub fn projector_distance<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T
 /// outside the larger: no cancellation for subspaces that are nearly equal.
 pub(crate) fn sum_of_squared_sines<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>) -> T {
     linalg::ready();
-    let (larger, smaller) = if a.dimension() >= b.dimension() {
-        (a, b)
-    } else {
-        (b, a)
-    };
+    let (larger, smaller) = by_dimension(a, b);
     let overlap = larger.basis().t().dot(&smaller.basis());
     let outside = residual(larger.basis(), smaller.basis(), overlap.view());
     outside.iter().map(|entry| *entry * *entry).sum()

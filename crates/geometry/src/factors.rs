@@ -2,14 +2,15 @@
 //! them are kept, in memory that can be used again.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
 use crate::check;
 use crate::error::{Error, Result};
 use crate::flatten::Flatten;
-use crate::linalg::{self, Decompose, EighWorkspace};
+use crate::linalg::{self, Decompose};
 use crate::rank::{RankChoice, RankRule, Spectrum};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, max_abs};
+use crate::workspace::{Workspace, matrix_in, matrix_mut, matrix_ref, scale_into};
 
 /// An f64 Gram matrix of f64 data is trusted only if no eigenvalue is smaller
 /// than this share of the largest: then every singular value is as good as an
@@ -24,67 +25,6 @@ const GRAM_GAP: f64 = 2e-3;
 /// ... or lies so high, relative to `sigma_1`, that an SVD would do no better:
 /// its projector error is smaller by the factor `(sigma_p + sigma_{p+1}) / sigma_1`.
 const GRAM_HIGH_CUT: f64 = 0.7;
-
-/// Memory that [`Factors::compute`] and the gradient use and leave behind.
-///
-/// One per thread, used again and again: after the largest matrix has been
-/// seen, nothing is allocated.
-///
-/// ```
-/// use egg_geometry::{Factors, RankRule, Workspace};
-/// use ndarray::array;
-///
-/// let mut workspace = Workspace::new();
-/// let mut factors = Factors::new();
-/// for h in [array![[1.0, 0.0, 2.0]], array![[0.0, 3.0, 1.0]]] {
-///     factors.compute(h.view(), RankRule::Relative(0.1), &mut workspace)?;
-///     assert_eq!(factors.choice().p, 1);
-/// }
-/// # Ok::<(), egg_geometry::Error>(())
-/// ```
-#[derive(Debug, Default)]
-pub struct Workspace {
-    /// H / scale, n x m.
-    pub(crate) scaled: Vec<f64>,
-    /// Gram matrix of the rows, or whatever square is wanted.
-    pub(crate) square: Vec<f64>,
-    /// Eigenvalues.
-    values: Vec<f64>,
-    eigh: EighWorkspace,
-    /// Intermediate products of the gradient.
-    pub(crate) products: [Vec<f64>; 4],
-}
-
-impl Workspace {
-    /// An empty workspace.
-    ///
-    /// ```
-    /// let workspace = egg_geometry::Workspace::new();
-    /// ```
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-/// A row-major matrix in the front of a buffer that grows when it must.
-pub(crate) fn matrix_in(buffer: &mut Vec<f64>, rows: usize, columns: usize) -> ArrayViewMut2<'_, f64> {
-    let length = rows * columns;
-    if buffer.len() < length {
-        buffer.resize(length, 0.0);
-    }
-    matrix_mut(&mut buffer[..length], rows, columns)
-}
-
-/// A row-major view of a slice of exactly `rows * columns` numbers.
-pub(crate) fn matrix_mut(entries: &mut [f64], rows: usize, columns: usize) -> ArrayViewMut2<'_, f64> {
-    ArrayViewMut2::from_shape((rows, columns), entries)
-        .unwrap_or_else(|_| unreachable!("the callers slice to length"))
-}
-
-fn matrix_ref(entries: &[f64], rows: usize, columns: usize) -> ArrayView2<'_, f64> {
-    ArrayView2::from_shape((rows, columns), entries)
-        .unwrap_or_else(|_| unreachable!("the callers slice to length"))
-}
 
 /// The singular directions of an n x m matrix `H` in R^m, with the rank chosen
 /// by a rule: all that the projector `P = U_p U_p^T` and its gradient need.
@@ -214,10 +154,7 @@ impl Factors {
         };
         self.sigma.clear();
         self.directions.clear();
-        self.scale = h
-            .iter()
-            .fold(T::zero(), |largest, entry| largest.max(entry.abs()))
-            .as_f64();
+        self.scale = max_abs(&h).as_f64();
         if self.scale == 0.0 {
             return Ok(());
         }
@@ -478,25 +415,6 @@ impl Factors {
         let projector = self.projector_in(&mut workspace.square);
         flatten.write(projector.view(), out, T::rounded)
     }
-}
-
-/// `H / scale` in f64, row-major.
-pub(crate) fn scale_into<'a, T: Scalar>(
-    h: ArrayView2<'_, T>,
-    scale: f64,
-    buffer: &'a mut Vec<f64>,
-) -> ArrayViewMut2<'a, f64> {
-    let (rows, columns) = h.dim();
-    let mut scaled = matrix_in(buffer, rows, columns);
-    let inverse = scale.recip();
-    let scaling = Zip::from(&mut scaled).and(h);
-    if inverse.is_normal() {
-        scaling.for_each(|to, from| *to = from.as_f64() * inverse);
-    } else {
-        // The inverse of a denormal is not a number.
-        scaling.for_each(|to, from| *to = from.as_f64() / scale);
-    }
-    scaled
 }
 
 /// Turns ascending eigenvectors into descending ones.

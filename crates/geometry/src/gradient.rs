@@ -22,9 +22,10 @@ use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
 
 use crate::check;
 use crate::error::{Error, Result};
-use crate::factors::{Factors, Workspace, matrix_in, scale_into};
+use crate::factors::Factors;
 use crate::flatten::Flatten;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, max_abs};
+use crate::workspace::{Workspace, matrix_in, scale_into};
 
 impl Factors {
     /// `dL/dH` (n x m) from `dL/dP` (m x m), which need not be symmetric.
@@ -131,7 +132,7 @@ impl Factors {
         check::shape("output", &out.view(), (n, m))?;
         let p = self.choice().p;
         let mut g = matrix_in(&mut workspace.square, m, m);
-        let magnitude = g.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+        let magnitude = max_abs(&g.view());
         // p = 0 is a zero H; p = m is the whole space, whose projector is constant.
         if p == 0 || p == m || magnitude == 0.0 {
             out.fill(T::zero());

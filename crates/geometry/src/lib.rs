@@ -69,11 +69,12 @@ mod rectify;
 mod retraction;
 mod scalar;
 mod tangent;
+mod workspace;
 
 pub use angles::{PrincipalVectors, principal_angles, principal_angles_batch, principal_vectors};
 pub use distance::{Distance, Extension, distance, extended_distance, projector_distance};
 pub use error::{Error, Result};
-pub use factors::{Factors, Workspace};
+pub use factors::Factors;
 pub use flatten::Flatten;
 pub use geodesic::{exp_batch, injectivity_radius, log_batch};
 pub use kernel::Kernel;
@@ -90,6 +91,7 @@ pub use rank::{RankChoice, RankRule};
 pub use rectify::{Rectified, embed_batch, project_batch, rectify, rectify_batch, rectify_nodes};
 pub use scalar::Scalar;
 pub use tangent::Tangent;
+pub use workspace::Workspace;
 
 #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
 mod backends_agree;

@@ -9,11 +9,12 @@ use rayon::prelude::*;
 
 use crate::check;
 use crate::error::{Error, Result};
-use crate::factors::{Factors, Workspace};
+use crate::factors::Factors;
 use crate::flatten::Flatten;
 use crate::point::GrassmannPoint;
 use crate::rank::{RankChoice, RankRule};
 use crate::scalar::Scalar;
+use crate::workspace::Workspace;
 
 /// The subspace that a matrix spans, with its singular values.
 ///

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 
-use ndarray::{LinalgScalar, ScalarOperand};
+use ndarray::{ArrayView2, LinalgScalar, ScalarOperand};
 use num_traits::{Float, FloatConst, NumAssign};
 
 use crate::linalg::Decompose;
@@ -88,4 +88,11 @@ impl Scalar for f32 {
             value as f32
         }
     }
+}
+
+/// `max |A|`, 0 for an empty matrix.
+pub(crate) fn max_abs<T: Scalar>(matrix: &ArrayView2<'_, T>) -> T {
+    matrix
+        .iter()
+        .fold(T::zero(), |largest, entry| largest.max(entry.abs()))
 }

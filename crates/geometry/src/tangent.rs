@@ -10,7 +10,7 @@ use crate::check;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::point::GrassmannPoint;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, max_abs};
 
 /// A tangent vector `D` (m x p) at some point, `U^T D = 0`.
 ///
@@ -176,13 +176,9 @@ impl<T: Scalar> GrassmannPoint<T> {
         // Scaling by a NaN, an infinity or too large a number makes one that isn't.
         check::finite("tangent vector", &tangent.matrix())?;
         linalg::ready();
-        let largest = |values: &Array2<T>| {
-            values
-                .iter()
-                .fold(0.0, |most: f64, entry| most.max(entry.as_f64().abs()))
-        };
-        let tolerance = 16.0 * T::eps() * (self.ambient() as f64 + 16.0) * largest(&tangent.matrix).max(1.0);
-        let deviation = largest(&self.basis().t().dot(&tangent.matrix));
+        let size = max_abs(&tangent.matrix()).as_f64().max(1.0);
+        let tolerance = 16.0 * T::eps() * (self.ambient() as f64 + 16.0) * size;
+        let deviation = max_abs(&self.basis().t().dot(&tangent.matrix).view()).as_f64();
         if deviation > tolerance {
             return Err(Error::NotTangent { deviation, tolerance });
         }

@@ -1,0 +1,87 @@
+//! Memory for decompositions and gradients, used again from one to the next.
+
+use ndarray::{ArrayView2, ArrayViewMut2, Zip};
+
+use crate::linalg::EighWorkspace;
+use crate::scalar::Scalar;
+
+/// Memory that [`Factors::compute`] and the gradient use and leave behind.
+///
+/// One per thread, used again and again: after the largest matrix has been
+/// seen, nothing is allocated.
+///
+/// ```
+/// use egg_geometry::{Factors, RankRule, Workspace};
+/// use ndarray::array;
+///
+/// let mut workspace = Workspace::new();
+/// let mut factors = Factors::new();
+/// for h in [array![[1.0, 0.0, 2.0]], array![[0.0, 3.0, 1.0]]] {
+///     factors.compute(h.view(), RankRule::Relative(0.1), &mut workspace)?;
+///     assert_eq!(factors.choice().p, 1);
+/// }
+/// # Ok::<(), egg_geometry::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// H / scale, n x m.
+    pub(crate) scaled: Vec<f64>,
+    /// Gram matrix of the rows, or whatever square is wanted.
+    pub(crate) square: Vec<f64>,
+    /// Eigenvalues.
+    pub(crate) values: Vec<f64>,
+    pub(crate) eigh: EighWorkspace,
+    /// Intermediate products of the gradient.
+    pub(crate) products: [Vec<f64>; 4],
+}
+
+impl Workspace {
+    /// An empty workspace.
+    ///
+    /// ```
+    /// let workspace = egg_geometry::Workspace::new();
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// A row-major matrix in the front of a buffer that grows when it must.
+pub(crate) fn matrix_in(buffer: &mut Vec<f64>, rows: usize, columns: usize) -> ArrayViewMut2<'_, f64> {
+    let length = rows * columns;
+    if buffer.len() < length {
+        buffer.resize(length, 0.0);
+    }
+    matrix_mut(&mut buffer[..length], rows, columns)
+}
+
+/// A row-major view of a slice of exactly `rows * columns` numbers.
+pub(crate) fn matrix_mut(entries: &mut [f64], rows: usize, columns: usize) -> ArrayViewMut2<'_, f64> {
+    ArrayViewMut2::from_shape((rows, columns), entries)
+        .unwrap_or_else(|_| unreachable!("the callers slice to length"))
+}
+
+/// The same, to read.
+pub(crate) fn matrix_ref(entries: &[f64], rows: usize, columns: usize) -> ArrayView2<'_, f64> {
+    ArrayView2::from_shape((rows, columns), entries)
+        .unwrap_or_else(|_| unreachable!("the callers slice to length"))
+}
+
+/// `H / scale` in f64, row-major.
+pub(crate) fn scale_into<'a, T: Scalar>(
+    h: ArrayView2<'_, T>,
+    scale: f64,
+    buffer: &'a mut Vec<f64>,
+) -> ArrayViewMut2<'a, f64> {
+    let (rows, columns) = h.dim();
+    let mut scaled = matrix_in(buffer, rows, columns);
+    let inverse = scale.recip();
+    let scaling = Zip::from(&mut scaled).and(h);
+    if inverse.is_normal() {
+        scaling.for_each(|to, from| *to = from.as_f64() * inverse);
+    } else {
+        // The inverse of a denormal is not a number.
+        scaling.for_each(|to, from| *to = from.as_f64() / scale);
+    }
+    scaled
+}
