@@ -15,15 +15,10 @@ use crate::linalg::{self, Svd};
 use crate::point::GrassmannPoint;
 use crate::scalar::Scalar;
 
-/// Whether an angle must be taken from its sine.
-///
-/// `arccos` magnifies the error of a cosine, an eps or two, by `1 / sin theta`.
-/// Up to `sqrt(m) / 2` that is a quarter of the promised error, and for most
-/// subspaces of a large space it saves the second SVD; beyond pi/4 it is the
-/// better one in any case.
-fn needs_sine<T: Scalar>(cosine: T, ambient: usize) -> bool {
-    let least_sine_squared = (4.0 / ambient as f64).min(0.5);
-    cosine.as_f64().powi(2) > 1.0 - least_sine_squared
+/// Whether an angle must be taken from its sine: where the sine is smaller than
+/// `least_sine`.
+fn needs_sine<T: Scalar>(cosine: T, least_sine: f64) -> bool {
+    cosine.as_f64().powi(2) > 1.0 - least_sine * least_sine
 }
 
 fn arccos<T: Scalar>(cosine: T) -> T {
@@ -59,9 +54,10 @@ pub fn principal_angles<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>)
     let (larger, smaller) = by_dimension(a, b);
     let overlap = larger.basis().t().dot(&smaller.basis());
     let mut angles = T::singular_values(overlap.view())?;
+    let least_sine = linalg::least_sine(a.ambient());
     let small = angles
         .iter()
-        .take_while(|cosine| needs_sine(**cosine, a.ambient()))
+        .take_while(|cosine| needs_sine(**cosine, least_sine))
         .count();
     let sines = if small == 0 {
         Array1::zeros(0)
@@ -77,8 +73,9 @@ pub fn principal_angles<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>)
             arccos(*angle)
         };
     }
-    sort(&mut angles);
-    Ok(angles)
+    // Where the two formulas meet, neighbours may be an ulp out of order.
+    let order = ascending(&angles);
+    Ok(angles.select(Axis(0), &order))
 }
 
 /// The larger subspace first: the residual is taken of the smaller, whose sines
@@ -91,15 +88,6 @@ pub(crate) fn by_dimension<'a, T: Scalar>(
         (a, b)
     } else {
         (b, a)
-    }
-}
-
-/// Where the two formulas meet, neighbours may be an ulp out of order.
-fn sort<T: Scalar>(angles: &mut Array1<T>) {
-    for index in 1..angles.len() {
-        if angles[index] < angles[index - 1] {
-            angles.swap(index, index - 1);
-        }
     }
 }
 
@@ -165,9 +153,10 @@ pub fn principal_vectors<T: Scalar>(
     let mut right = b.basis().dot(&vt.t());
     let mut angles = cosines.mapv(arccos);
 
+    let least_sine = linalg::least_sine(a.ambient());
     let small = cosines
         .iter()
-        .take_while(|cosine| needs_sine(**cosine, a.ambient()))
+        .take_while(|cosine| needs_sine(**cosine, least_sine))
         .count();
     if small > 0 {
         // Where cosines crowd at 1 their vectors are mixed at random; the sines

@@ -111,8 +111,8 @@ impl Distance {
         self != Self::Martin
     }
 
-    /// The distance for these principal angles (ascending, in `[0, pi/2]`); 0
-    /// for none.
+    /// The distance for these principal angles (in `[0, pi/2]`, in any order); 0
+    /// for none, NaN if one is NaN.
     ///
     /// ```
     /// use egg_geometry::Distance;
@@ -125,14 +125,14 @@ impl Distance {
     /// assert_eq!(Distance::Martin.of_angles(&array![right]), f64::INFINITY);
     /// ```
     pub fn of_angles<T: Scalar>(self, angles: &Array1<T>) -> T {
+        if angles.iter().any(|angle| angle.is_nan()) {
+            return T::nan();
+        }
         let two = T::rounded(2.0);
-        let largest = angles.last().copied().unwrap_or_else(T::zero);
+        let largest = angles.iter().copied().fold(T::zero(), T::max);
         let root_of_squares = |value: fn(T) -> T| {
-            angles
-                .iter()
-                .map(|angle| value(*angle) * value(*angle))
-                .sum::<T>()
-                .sqrt()
+            let squares = angles.iter().map(|angle| value(*angle) * value(*angle));
+            squares.fold(T::zero(), |sum, square| sum + square).sqrt()
         };
         match self {
             Self::Geodesic => root_of_squares(|angle| angle),
@@ -144,9 +144,9 @@ impl Distance {
             Self::Asimov => largest,
             Self::FubiniStudy => {
                 let log = log_of_product(angles);
-                (-(two * log).exp_m1()).sqrt().atan2(log.exp())
+                (-(two * log).exp_m1()).max(T::zero()).sqrt().atan2(log.exp())
             }
-            Self::BinetCauchy => (-(two * log_of_product(angles)).exp_m1()).sqrt(),
+            Self::BinetCauchy => (-(two * log_of_product(angles)).exp_m1()).max(T::zero()).sqrt(),
             Self::Martin => (-two * log_of_product(angles)).max(T::zero()).sqrt(),
         }
     }
@@ -165,7 +165,7 @@ fn log_of_product<T: Scalar>(angles: &Array1<T>) -> T {
         let sine = angle.sin();
         (-sine * sine).ln_1p() / T::rounded(2.0)
     });
-    logs.sum()
+    logs.fold(T::zero(), |sum, log| sum + log)
 }
 
 /// What a distance does with subspaces of different dimension, where only

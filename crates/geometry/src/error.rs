@@ -3,6 +3,15 @@
 use thiserror::Error;
 
 /// The result of everything in this crate that looks at input.
+///
+/// ```
+/// use egg_geometry::{GrassmannPoint, Result};
+///
+/// fn axis() -> Result<GrassmannPoint<f64>> {
+///     GrassmannPoint::from_orthonormal(ndarray::array![[1.0], [0.0]])
+/// }
+/// assert!(axis().is_ok());
+/// ```
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why an operation on the Grassmann manifold was refused or did not finish.
@@ -144,9 +153,9 @@ pub enum Error {
     NotSymmetric {
         /// Which argument.
         what: &'static str,
-        /// Row of the worst pair.
+        /// Row of the first such pair.
         row: usize,
-        /// Column of the worst pair.
+        /// Column of the first such pair.
         column: usize,
         /// How far apart they are.
         difference: f64,

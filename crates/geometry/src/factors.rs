@@ -102,7 +102,7 @@ impl Factors {
     /// Complexity: `O(n m min(n, m))`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a bad rule, [`Error::Empty`] for m = 0,
+    /// [`Error::Parameter`] for a bad rule or an absurd m, [`Error::Empty`] for m = 0,
     /// [`Error::NonFinite`], and [`Error::Backend`] if the decomposition fails.
     ///
     /// ```
@@ -119,7 +119,17 @@ impl Factors {
         rule: RankRule,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        self.compute_with_ratio_of(h, rule, h.ncols(), workspace)
+        let m = h.ncols();
+        if m.checked_mul(m)
+            .is_none_or(|entries| entries > isize::MAX as usize / size_of::<f64>())
+        {
+            return Err(Error::Parameter {
+                name: "columns of H",
+                value: m as f64,
+                requirement: "a projector of m x m numbers must be possible",
+            });
+        }
+        self.compute_with_ratio_of(h, rule, m, workspace)
     }
 
     /// [`Factors::compute`] with the m of `Ratio` given apart, because the
@@ -412,6 +422,7 @@ impl Factors {
         out: &mut [T],
         workspace: &mut Workspace,
     ) -> Result<()> {
+        flatten.check_length(self.columns, out.len())?;
         let projector = self.projector_in(&mut workspace.square);
         flatten.write(projector.view(), out, T::rounded)
     }

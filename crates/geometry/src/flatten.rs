@@ -99,7 +99,8 @@ impl Flatten {
     /// Rebuilds the symmetric matrix; the inverse of [`Flatten::flatten`].
     ///
     /// # Errors
-    /// [`Error::Length`] unless the length is `m (m + 1) / 2` for some m >= 1.
+    /// [`Error::Length`] unless the length is `m (m + 1) / 2` for some m >= 1,
+    /// [`Error::NonFinite`].
     ///
     /// ```
     /// use egg_geometry::Flatten;
@@ -116,6 +117,7 @@ impl Flatten {
                 expected: Self::length(Self::side_below(flat.len()).max(1)),
                 found: flat.len(),
             })?;
+        check::finite("flattened matrix", &flat.insert_axis(Axis(0)))?;
         let mut matrix = Array2::zeros((m, m));
         self.spread(flat, 1.0 / self.weight(), matrix.view_mut(), |value| value);
         Ok(matrix)
@@ -152,6 +154,19 @@ impl Flatten {
         (length.saturating_mul(8).saturating_add(1).isqrt() - 1) / 2
     }
 
+    /// There is room for exactly the triangle of an m x m matrix.
+    pub(crate) fn check_length(self, m: usize, found: usize) -> Result<()> {
+        let expected = Self::length(m);
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::Length {
+            what: "output",
+            expected,
+            found,
+        })
+    }
+
     /// Writes the upper triangle of a matrix into `out`, through a conversion.
     pub(crate) fn write<A: Scalar, T: Scalar>(
         self,
@@ -160,13 +175,7 @@ impl Flatten {
         convert: impl Fn(A) -> T,
     ) -> Result<()> {
         let m = matrix.nrows();
-        if out.len() != Self::length(m) {
-            return Err(Error::Length {
-                what: "output",
-                expected: Self::length(m),
-                found: out.len(),
-            });
-        }
+        self.check_length(m, out.len())?;
         let weight = A::rounded(self.weight());
         let mut rest = out;
         for (row, entries) in matrix.rows().into_iter().enumerate() {

@@ -1,18 +1,25 @@
 //! Exponential, logarithm, geodesics and parallel transport.
 //!
-//! For a tangent vector `D` at `U`, everything is a function of the p x p
-//! matrix `D^T D = V diag(theta^2) V^T`:
+//! With the thin SVD `D = Q diag(theta) V^T` of a tangent vector `D` at `U`:
+//!
+//! ```text
+//! exp:        U V cos(theta) V^T + Q sin(theta) V^T
+//! transport:  G + (Q (cos(theta) - 1) - U V sin(theta)) Q^T G
+//! ```
+//!
+//! For vectors of ordinary length the SVD is not needed: writing `f(theta)` for
+//! `V f(theta) V^T`, which takes the p x p matrix `D^T D` alone,
 //!
 //! ```text
 //! exp:        U cos(theta) + D sinc(theta)
 //! transport:  G - U sinc(theta) D^T G + D (cos(theta) - 1) / theta^2 D^T G
 //! ```
 //!
-//! where `f(theta)` stands for `V f(theta) V^T`. The functions are entire in
-//! `theta^2`, so squaring costs no accuracy and small angles divide by nothing.
+//! and these functions are entire in `theta^2`, so that squaring costs an
+//! absolute error of `eps theta_max^2` and small angles divide by nothing.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, Zip};
+use ndarray::{Array1, Array2, Axis, Zip};
 use rayon::prelude::*;
 
 use crate::angles::residual;
@@ -32,36 +39,77 @@ pub fn injectivity_radius<T: Scalar>() -> T {
     T::FRAC_PI_2()
 }
 
-/// The spectrum of `D^T D`, from which functions of it are built.
-pub(crate) struct SquaredAngles<T> {
+/// Tangent vectors up to this length are taken apart by `D^T D`: the error of
+/// `eps theta^2` is then no more than a few eps.
+const SHORT: f64 = 4.0;
+
+/// A tangent vector `D = Q diag(theta) V^T`, taken apart.
+pub(crate) struct Turn<T> {
     angles: Array1<T>,
-    /// Eigenvectors, one per row.
-    vectors: Array2<T>,
+    /// `V^T`, one direction per row.
+    rows: Array2<T>,
+    /// `Q` (m x p), for a long vector.
+    ends: Option<Array2<T>>,
 }
 
-impl<T: Scalar> SquaredAngles<T> {
+impl<T: Scalar> Turn<T> {
     /// Refuses a vector so long that rounding leaves nothing of where it ends.
     pub(crate) fn of(tangent: &Tangent<T>) -> Result<Self> {
         let matrix = tangent.matrix();
-        let longest = T::eps().sqrt().recip();
-        if tangent.norm().as_f64() > longest {
+        let length = tangent.norm().as_f64();
+        if length > T::eps().sqrt().recip() {
             return Err(Error::Parameter {
                 name: "length of the tangent vector",
-                value: tangent.norm().as_f64(),
+                value: length,
                 requirement: "it must be at most eps^(-1/2): 6.7e7 in f64, 2.9e3 in f32",
             });
         }
-        let (squares, vectors) = T::eigh(matrix.t().dot(&matrix).view())?;
+        if length > SHORT {
+            let Svd { u, s, vt } = T::svd(matrix)?;
+            return Ok(Self {
+                angles: s,
+                rows: vt,
+                ends: Some(u),
+            });
+        }
+        let (squares, rows) = T::eigh(matrix.t().dot(&matrix).view())?;
         Ok(Self {
             angles: squares.mapv(|square| square.max(T::zero()).sqrt()),
-            vectors,
+            rows,
+            ends: None,
         })
     }
 
     /// `V f(theta) V^T` (p x p).
-    pub(crate) fn function(&self, f: impl Fn(T) -> T) -> Array2<T> {
+    fn function(&self, f: impl Fn(T) -> T) -> Array2<T> {
         let values = self.angles.mapv(f);
-        (&self.vectors.t() * &values).dot(&self.vectors)
+        (&self.rows.t() * &values).dot(&self.rows)
+    }
+
+    /// `U V f(theta) V^T + Q (theta g(theta)) V^T` (m x p), made orthonormal to
+    /// the last digit; `f^2 + (theta g)^2 = 1`.
+    pub(crate) fn end(
+        &self,
+        base: &GrassmannPoint<T>,
+        tangent: &Tangent<T>,
+        f: impl Fn(T) -> T,
+        g: impl Fn(T) -> T,
+    ) -> GrassmannPoint<T> {
+        let mut basis = base.basis().dot(&self.function(f));
+        match &self.ends {
+            None => general_mat_mul(
+                T::one(),
+                &tangent.matrix(),
+                &self.function(g),
+                T::one(),
+                &mut basis,
+            ),
+            Some(ends) => {
+                let reach = self.angles.mapv(|angle| angle * g(angle));
+                general_mat_mul(T::one(), &(ends * &reach), &self.rows, T::one(), &mut basis);
+            }
+        }
+        GrassmannPoint::from_computed(polished(basis))
     }
 }
 
@@ -92,16 +140,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// ```
     pub fn exp(&self, tangent: &Tangent<T>) -> Result<Self> {
         self.check_tangent(tangent)?;
-        let angles = SquaredAngles::of(tangent)?;
-        let mut basis = self.basis().dot(&angles.function(T::cos));
-        general_mat_mul(
-            T::one(),
-            &tangent.matrix(),
-            &angles.function(sinc),
-            T::one(),
-            &mut basis,
-        );
-        Ok(Self::from_computed(polished(basis)))
+        Ok(Turn::of(tangent)?.end(self, tangent, T::cos, sinc))
     }
 
     /// The tangent vector here that [`exp`](Self::exp) takes to `other`, of
@@ -220,29 +259,37 @@ impl<T: Scalar> GrassmannPoint<T> {
     pub fn transport(&self, direction: &Tangent<T>, vector: &Tangent<T>) -> Result<Tangent<T>> {
         self.check_tangent(direction)?;
         self.check_tangent(vector)?;
-        let angles = SquaredAngles::of(direction)?;
-        let along = direction.matrix().t().dot(&vector.matrix());
-        let half = T::rounded(0.5);
+        let turn = Turn::of(direction)?;
         // (cos x - 1) / x^2 = -sinc(x / 2)^2 / 2
-        let turned = angles.function(|angle| {
-            let chord = sinc(angle * half);
-            -half * chord * chord
-        });
+        let half = T::rounded(0.5);
+        let sag = |angle: T| -half * sinc(angle * half) * sinc(angle * half);
+        // G - along back + across over
+        let (along, across, back, over) = match &turn.ends {
+            None => {
+                let overlap = direction.matrix().t().dot(&vector.matrix());
+                let back = turn.function(sinc).dot(&overlap);
+                (
+                    self.basis().to_owned(),
+                    direction.matrix().to_owned(),
+                    back,
+                    turn.function(sag).dot(&overlap),
+                )
+            }
+            Some(ends) => {
+                let overlap = ends.t().dot(&vector.matrix());
+                let times = |f: &dyn Fn(T) -> T| &overlap * &turn.angles.mapv(f).insert_axis(Axis(1));
+                let over = times(&|angle| sag(angle) * angle * angle);
+                (
+                    self.basis().dot(&turn.rows.t()),
+                    ends.clone(),
+                    times(&T::sin),
+                    over,
+                )
+            }
+        };
         let mut carried = vector.matrix().to_owned();
-        general_mat_mul(
-            -T::one(),
-            &self.basis(),
-            &angles.function(sinc).dot(&along),
-            T::one(),
-            &mut carried,
-        );
-        general_mat_mul(
-            T::one(),
-            &direction.matrix(),
-            &turned.dot(&along),
-            T::one(),
-            &mut carried,
-        );
+        general_mat_mul(-T::one(), &along, &back, T::one(), &mut carried);
+        general_mat_mul(T::one(), &across, &over, T::one(), &mut carried);
         Ok(Tangent::from_computed(carried))
     }
 }

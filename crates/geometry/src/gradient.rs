@@ -208,6 +208,9 @@ impl Factors {
 
 /// The guarded `1 / (kept - dropped)` of two eigenvalues.
 fn inverse_gap<T: Scalar>(kept: f64, dropped: f64) -> f64 {
+    if kept <= 0.0 {
+        return 0.0;
+    }
     let x = (kept - dropped) / kept;
     x / (x * x + T::GAP_GUARD * T::GAP_GUARD) / kept
 }

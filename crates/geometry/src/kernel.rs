@@ -63,8 +63,11 @@ impl Kernel {
             }
             Self::BinetCauchy => {
                 a.check_same_manifold(b, "the Binet-Cauchy kernel")?;
-                let determinant = T::determinant(a.basis().t().dot(&b.basis()).view())?;
-                Ok(determinant * determinant)
+                // |det| is the product of the diagonal of R.
+                let (_, r) = T::qr(a.basis().t().dot(&b.basis()).view())?;
+                Ok(r.diag()
+                    .iter()
+                    .fold(T::one(), |product, entry| product * *entry * *entry))
             }
         }
     }

@@ -20,7 +20,8 @@ pub enum CentreKind {
     /// The projector mean, for the projection distance: closed form, quick.
     #[default]
     Extrinsic,
-    /// The Karcher mean, for the geodesic distance.
+    /// The Karcher mean, for the geodesic distance. One that has not converged
+    /// after 200 steps serves as it is.
     Karcher,
 }
 

@@ -9,7 +9,7 @@
 //! let run = array![[1.0, 0.0, 0.5], [0.0, 1.0, 0.0], [2.0, 1.0, 1.01], [-1.0, 2.0, -0.5]];
 //! let a = GrassmannPoint::from_data(walk.view(), RankRule::Relative(0.1))?;
 //! let b = GrassmannPoint::from_data(run.view(), RankRule::Relative(0.1))?;
-//! let angles = principal_angles(&a, &b)?; // exact from 1e-16 to pi/2
+//! let angles = principal_angles(&a, &b)?; // to 1e-15 from 0 to pi/2
 //! let geodesic: f64 = distance(&a, &b, Distance::Geodesic)?;
 //! let middle = karcher_mean(&[a.clone(), b])?.point;
 //! assert!((distance(&a, &middle, Distance::Geodesic)? - geodesic / 2.0).abs() < 1e-12);

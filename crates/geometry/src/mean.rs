@@ -111,6 +111,9 @@ pub fn weighted_extrinsic_mean<T: Scalar>(
     })
 }
 
+/// Steps without a smaller gradient after which rounding is all that is left.
+const STALLED: usize = 20;
+
 /// Settings of the Karcher mean: gradient descent with unit steps, halved where
 /// a step would not lower the sum of squared distances.
 ///
@@ -129,7 +132,8 @@ pub fn weighted_extrinsic_mean<T: Scalar>(
 pub struct KarcherSolver {
     /// Steps at most.
     pub max_iterations: usize,
-    /// Converged when the norm of the mean of the logarithms is at most this.
+    /// Converged when the norm of the mean of the logarithms is at most this. (A
+    /// tolerance below rounding ends when the gradient has stopped falling.)
     /// `None` is `eps^(3/4)` of the number type: 1.8e-12 or 6.5e-6.
     pub tolerance: Option<f64>,
 }
@@ -294,12 +298,22 @@ impl KarcherSolver {
         let mut state = State::at(start, points, weights)?;
         let mut step = T::one();
         let mut iterations = 0;
-        while iterations < self.max_iterations && state.gradient_norm().as_f64() > tolerance {
+        let (mut least, mut stalled) = (state.gradient_norm(), 0);
+        while iterations < self.max_iterations
+            && stalled < STALLED
+            && state.gradient_norm().as_f64() > tolerance
+        {
             iterations += 1;
             let next = State::at(state.point.exp(&state.gradient.scaled(step))?, points, weights)?;
             if next.variance <= state.variance + state.rounding() {
                 state = next;
                 step = (step + step).min(T::one());
+                stalled = if state.gradient_norm() < least {
+                    0
+                } else {
+                    stalled + 1
+                };
+                least = least.min(state.gradient_norm());
             } else if step > T::rounded(1e-6) {
                 step *= T::rounded(0.5);
             } else {

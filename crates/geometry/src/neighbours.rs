@@ -101,7 +101,7 @@ impl<T: Scalar> Neighbours<T> {
     /// # Ok::<(), egg_geometry::Error>(())
     /// ```
     pub fn vote<L: Ord + Clone>(&self, labels: &[L]) -> Result<Vec<L>> {
-        let needed = self.indices.iter().max().map_or(0, |last| last + 1);
+        let needed = self.indices.iter().max().map_or(0, |last| last.saturating_add(1));
         if labels.len() < needed {
             return Err(Error::Length {
                 what: "labels",

@@ -170,7 +170,10 @@ pub(crate) fn from_squared_overlaps<T: Scalar>(
             let (rows, columns) = (&tiles[i], &tiles[j]);
             let mut block = stacked.block(rows, columns, product);
             for ((row, column), entry) in block.indexed_iter_mut() {
-                *entry = f(rows.start + row, columns.start + column, *entry);
+                let (row, column) = (rows.start + row, columns.start + column);
+                if row <= column {
+                    *entry = f(row, column, *entry);
+                }
             }
             block
         })

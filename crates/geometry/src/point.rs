@@ -166,7 +166,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// A random point, uniform on Gr(p, m): the span of p Gaussian vectors.
     ///
     /// # Errors
-    /// [`Error::DimensionOutOfRange`] unless 1 <= p <= m.
+    /// [`Error::DimensionOutOfRange`] unless 1 <= p <= m; [`Error::Backend`].
     ///
     /// ```
     /// use egg_geometry::GrassmannPoint;
@@ -185,7 +185,9 @@ impl<T: Scalar> GrassmannPoint<T> {
             let value: f64 = StandardNormal.sample(rng);
             T::rounded(value)
         });
-        Self::from_spanning(gaussian.view())
+        // Gaussian vectors are independent; no need to see whether they are.
+        let (basis, _) = T::qr(gaussian.view())?;
+        Ok(Self { basis })
     }
 
     /// A basis this crate has computed and knows to be orthonormal.

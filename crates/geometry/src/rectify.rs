@@ -218,6 +218,8 @@ pub fn embed_batch<T: Scalar>(
     flatten: Flatten,
 ) -> Result<Array2<T>> {
     check::at_least("matrices", matrices.len(), 1)?;
+    // Before an output is made to the measure of an empty matrix.
+    check::not_empty("H", &matrices[0]).map_err(|error| error.at(0))?;
     let m = matrices[0].ncols();
     let mut rows = Array2::zeros((matrices.len(), Flatten::length(m)));
     let outcomes: Vec<Result<()>> = rows

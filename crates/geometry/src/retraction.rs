@@ -1,7 +1,7 @@
 //! Retractions: cheaper steps than the exponential, and back.
 
 use crate::error::{Error, Result};
-use crate::geodesic::SquaredAngles;
+use crate::geodesic::Turn;
 use crate::point::GrassmannPoint;
 use crate::scalar::Scalar;
 use crate::tangent::Tangent;
@@ -52,9 +52,8 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// ```
     pub fn retract_polar(&self, tangent: &Tangent<T>) -> Result<Self> {
         self.check_tangent(tangent)?;
-        let shrink = SquaredAngles::of(tangent)?.function(|size| T::one() / T::one().hypot(size));
-        let basis = (&self.basis() + &tangent.matrix()).dot(&shrink);
-        Ok(Self::from_computed(crate::geodesic::polished(basis)))
+        let shrink = |size: T| T::one() / T::one().hypot(size);
+        Ok(Turn::of(tangent)?.end(self, tangent, shrink, shrink))
     }
 
     /// The tangent vector here that either retraction takes to `other`:

@@ -5,7 +5,8 @@ use ndarray::{ArrayView2, ArrayViewMut2, Zip};
 use crate::linalg::EighWorkspace;
 use crate::scalar::Scalar;
 
-/// Memory that [`Factors::compute`] and the gradient use and leave behind.
+/// Memory that [`Factors::compute`](crate::Factors::compute) and the gradient use
+/// and leave behind.
 ///
 /// One per thread, used again and again: after the largest matrix has been
 /// seen, nothing is allocated.

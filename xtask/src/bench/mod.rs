@@ -36,7 +36,7 @@ exit code is 1 if something failed or the sides disagree about a result; a
 missed target is reported but is not a failure.
 
 Options:
-  --rounds N     measurements of each side per comparison (7)
+  --rounds N     measurements of each side per comparison (9)
   --threads N    threads for either side (2, or the cores if fewer)
   --no-peers     our side alone
 
@@ -66,7 +66,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()>
 /// `None` is a request for help.
 fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     let mut suite = None;
-    let mut rounds = 7;
+    let mut rounds = 9;
     let mut threads = machine::cores().min(2);
     let mut peers = true;
     while let Some(word) = arguments.next() {

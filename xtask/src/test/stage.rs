@@ -138,25 +138,39 @@ impl Stage {
                 let packages = if pure { all } else { &all[..1] };
                 vec![step(&[&["doc"], packages, flags, &["--no-deps"]])]
             }
-            Check::Alone => vec![step(&[
-                &["tree", "-p", "egg-geometry"],
-                &PURE_RUST_FLAGS,
-                &["-e", "normal", "--prefix", "none"],
-            ])],
+            Check::Alone => [&[][..], &PURE_RUST_FLAGS]
+                .into_iter()
+                .map(|flags| {
+                    step(&[
+                        &["tree", "-p", "egg-geometry"],
+                        flags,
+                        &["-e", "normal", "--prefix", "none"],
+                    ])
+                })
+                .collect(),
         }
     }
 }
 
 /// Whether a line of `cargo tree` names a package the geometry crate must do
-/// without when it is used alone, on the pure-Rust backend.
-pub(super) fn unwanted(tree_line: &str) -> Option<&str> {
+/// without: neural networks and graphs always, BLAS and LAPACK where it is
+/// `pure`.
+pub(super) fn unwanted(tree_line: &str, pure: bool) -> Option<&str> {
     let package = tree_line.split_whitespace().next()?;
-    let unwanted = package.starts_with("candle")
-        || matches!(
-            package,
-            "openblas-src" | "lapack-sys" | "ndarray-linalg" | "petgraph"
-        );
-    unwanted.then_some(package)
+    let starts_with_any = |names: &[&str]| names.iter().any(|name| package.starts_with(name));
+    let never = starts_with_any(&["candle", "petgraph"]);
+    let linear_algebra = starts_with_any(&[
+        "openblas",
+        "blas",
+        "cblas",
+        "lapack",
+        "lax",
+        "ndarray-linalg",
+        "netlib",
+        "intel-mkl",
+        "accelerate",
+    ]);
+    (never || (pure && linear_algebra)).then_some(package)
 }
 
 #[cfg(test)]
@@ -204,9 +218,12 @@ mod tests {
 
     #[test]
     fn unwanted_packages_are_recognised() {
-        assert_eq!(unwanted("candle-core v0.11.0"), Some("candle-core"));
-        assert_eq!(unwanted("lapack-sys v0.15.0 (*)"), Some("lapack-sys"));
-        assert_eq!(unwanted("ndarray v0.17.1"), None);
-        assert_eq!(unwanted(""), None);
+        for pure in [true, false] {
+            assert_eq!(unwanted("candle-core v0.11.0", pure), Some("candle-core"));
+            assert_eq!(unwanted("ndarray v0.17.1", pure), None);
+            assert_eq!(unwanted("", pure), None);
+        }
+        assert_eq!(unwanted("lapack-sys v0.15.0 (*)", true), Some("lapack-sys"));
+        assert_eq!(unwanted("lapack-sys v0.15.0 (*)", false), None);
     }
 }

@@ -11,9 +11,7 @@ use std::ffi::c_int;
 use std::sync::OnceLock;
 
 use ndarray::{Array1, Array2, ArrayView2, s};
-use ndarray_linalg::{
-    DeterminantInto, EighInto, JobSvd, Lapack, QRInto, SVDDCInplace, SVDInplace, Scalar, UPLO,
-};
+use ndarray_linalg::{EighInto, JobSvd, Lapack, QRInto, SVDDCInplace, SVDInplace, Scalar, UPLO};
 use openblas_src as _;
 
 use super::Svd;
@@ -151,13 +149,6 @@ where
     T: Lapack + Scalar<Real = T>,
 {
     packed(a).qr_into().map_err(failed("QR", &a))
-}
-
-pub(super) fn determinant<T>(a: ArrayView2<'_, T>) -> Result<T>
-where
-    T: Lapack + Scalar<Real = T>,
-{
-    packed(a).det_into().map_err(failed("determinant", &a))
 }
 
 /// The work arrays of `dsyevd`, grown to the largest order seen.

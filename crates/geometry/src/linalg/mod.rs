@@ -84,8 +84,6 @@ pub(crate) trait Decompose: Sized {
     fn eigh(a: ArrayView2<'_, Self>) -> Result<(Array1<Self>, Array2<Self>)>;
     /// Thin QR of an r x c matrix, r >= c.
     fn qr(a: ArrayView2<'_, Self>) -> Result<(Array2<Self>, Array2<Self>)>;
-    /// Determinant of a square matrix.
-    fn determinant(a: ArrayView2<'_, Self>) -> Result<Self>;
 }
 
 macro_rules! decompose {
@@ -105,10 +103,6 @@ macro_rules! decompose {
 
             fn qr(a: ArrayView2<'_, Self>) -> Result<(Array2<Self>, Array2<Self>)> {
                 dispatch!(qr(a))
-            }
-
-            fn determinant(a: ArrayView2<'_, Self>) -> Result<Self> {
-                dispatch!(determinant(a))
             }
         }
     };
@@ -139,6 +133,25 @@ pub(crate) fn eigh_in_place(
     }
     #[cfg(all(feature = "pure-rust", not(feature = "openblas")))]
     pure::eigh_in_place(order, a, values, &mut workspace.pure)
+}
+
+/// The least sine of an angle at which the arccosine of a computed singular
+/// value is good to a quarter of `1e-15 sqrt(m)`.
+///
+/// It magnifies the error of the cosine by `1 / sin theta`. LAPACK's is an eps or
+/// two, and `2 / sqrt(m)` will do; faer's is about ten, which leaves nothing to
+/// gain over pi/4, beyond which the cosine is the better one in any case.
+pub(crate) fn least_sine(ambient: usize) -> f64 {
+    let quarter = std::f64::consts::FRAC_1_SQRT_2;
+    #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
+    if forced::pure_rust() {
+        return quarter;
+    }
+    if cfg!(feature = "openblas") {
+        (2.0 / (ambient as f64).sqrt()).min(quarter)
+    } else {
+        quarter
+    }
 }
 
 /// Readies the backend of matrix products, which ndarray calls by itself.

@@ -1,34 +1,37 @@
 //! The same decompositions from faer: no system library needed.
+//!
+//! faer's own solvers take the number of threads from a global setting. Here it
+//! is always one, said in every call, so that results can't depend on what
+//! another crate has set or which of faer's features it has turned on.
 
-use faer::diag::DiagMut;
+use faer::diag::{Diag, DiagMut};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::householder;
+use faer::linalg::qr::no_pivoting::factor;
+use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::traits::RealField;
-use faer::{Mat, MatMut, MatRef, Par, Side};
+use faer::{Conj, Mat, MatMut, MatRef, Par};
 use ndarray::{Array1, Array2, ArrayView2};
 use num_traits::Float;
 
 use super::Svd;
 use crate::error::{Error, Result};
 
-/// A faer matrix with the same entries.
-fn to_faer<T: RealField + Copy>(a: &ArrayView2<'_, T>) -> Mat<T> {
-    Mat::from_fn(a.nrows(), a.ncols(), |row, column| a[[row, column]])
-}
-
-/// The same divided by its largest entry, and that entry: unlike LAPACK, faer
+/// The matrix divided by its largest entry, and that entry: unlike LAPACK, faer
 /// squares entries without scaling them first.
-fn to_faer_scaled<T: RealField + Float>(a: &ArrayView2<'_, T>) -> (Mat<T>, T) {
-    let largest = a.iter().fold(<T as num_traits::Zero>::zero(), |most, entry| {
-        Float::max(most, Float::abs(*entry))
-    });
-    if largest == <T as num_traits::Zero>::zero() {
-        return (to_faer(a), largest);
-    }
-    (
-        Mat::from_fn(a.nrows(), a.ncols(), |row, column| a[[row, column]] / largest),
-        largest,
-    )
+fn to_faer<T: RealField + Float>(a: &ArrayView2<'_, T>) -> (Mat<T>, T) {
+    let zero = <T as num_traits::Zero>::zero();
+    let largest = a
+        .iter()
+        .fold(zero, |most, entry| Float::max(most, Float::abs(*entry)));
+    let scale = if largest == zero {
+        <T as num_traits::One>::one()
+    } else {
+        largest
+    };
+    let scaled = Mat::from_fn(a.nrows(), a.ncols(), |row, column| a[[row, column]] / scale);
+    (scaled, scale)
 }
 
 fn from_faer<T: Copy>(a: MatRef<'_, T>) -> Array2<T> {
@@ -45,53 +48,105 @@ fn failed(operation: &'static str, rows: usize, columns: usize, reason: impl std
     }
 }
 
+/// Singular values of the scaled matrix, and vectors if there is room for them.
+fn svd_into<T: RealField>(a: &Mat<T>, mut vectors: Option<(&mut Mat<T>, &mut Mat<T>)>) -> Result<Diag<T>> {
+    let (rows, columns) = a.shape();
+    let mut values = Diag::zeros(rows.min(columns));
+    let compute = match vectors {
+        Some(_) => ComputeSvdVectors::Thin,
+        None => ComputeSvdVectors::No,
+    };
+    let scratch = svd::svd_scratch::<T>(rows, columns, compute, compute, Par::Seq, Default::default());
+    let (u, v) = match &mut vectors {
+        Some((u, v)) => (Some(u.as_mut()), Some(v.as_mut())),
+        None => (None, None),
+    };
+    svd::svd(
+        a.as_ref(),
+        values.as_mut(),
+        u,
+        v,
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|reason| failed("SVD", rows, columns, reason))?;
+    Ok(values)
+}
+
+fn rescaled<T: RealField + Float>(values: &Diag<T>, scale: T) -> Array1<T> {
+    let values = values.column_vector();
+    (0..values.nrows()).map(|index| values[index] * scale).collect()
+}
+
 pub(super) fn svd<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<Svd<T>> {
-    let (rows, columns) = a.dim();
-    let (scaled, scale) = to_faer_scaled(&a);
-    let factors = scaled
-        .thin_svd()
-        .map_err(|reason| failed("SVD", rows, columns, reason))?;
-    let values = factors.S().column_vector();
+    let (scaled, scale) = to_faer(&a);
+    let order = a.nrows().min(a.ncols());
+    let (mut u, mut v) = (Mat::zeros(a.nrows(), order), Mat::zeros(a.ncols(), order));
+    let values = svd_into(&scaled, Some((&mut u, &mut v)))?;
     Ok(Svd {
-        u: from_faer(factors.U()),
-        s: (0..values.nrows()).map(|i| values[i] * scale).collect(),
-        vt: from_faer(factors.V().transpose()),
+        u: from_faer(u.as_ref()),
+        s: rescaled(&values, scale),
+        vt: from_faer(v.transpose()),
     })
 }
 
 pub(super) fn singular_values<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<Array1<T>> {
-    let (rows, columns) = a.dim();
-    let (scaled, scale) = to_faer_scaled(&a);
-    let values = scaled
-        .singular_values()
-        .map_err(|reason| failed("SVD", rows, columns, reason))?;
-    Ok(values.into_iter().map(|value| value * scale).collect())
+    let (scaled, scale) = to_faer(&a);
+    Ok(rescaled(&svd_into(&scaled, None)?, scale))
 }
 
 pub(super) fn eigh<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<(Array1<T>, Array2<T>)> {
     let order = a.nrows();
-    let (scaled, scale) = to_faer_scaled(&a);
-    let factors = scaled
-        .self_adjoint_eigen(Side::Lower)
-        .map_err(|reason| failed("eigendecomposition", order, order, reason))?;
-    let values = factors.S().column_vector();
-    Ok((
-        (0..order).map(|i| values[i] * scale).collect(),
-        from_faer(factors.U().transpose()),
-    ))
+    let (scaled, scale) = to_faer(&a);
+    let (mut values, mut vectors) = (Diag::zeros(order), Mat::zeros(order, order));
+    let scratch =
+        self_adjoint_evd_scratch::<T>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    self_adjoint_evd(
+        scaled.as_ref(),
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|reason| failed("eigendecomposition", order, order, reason))?;
+    Ok((rescaled(&values, scale), from_faer(vectors.transpose())))
 }
 
 pub(super) fn qr<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<(Array2<T>, Array2<T>)> {
-    let (scaled, scale) = to_faer_scaled(&a);
-    let factors = scaled.qr();
-    Ok((
-        from_faer(factors.compute_thin_Q().as_ref()),
-        from_faer(factors.thin_R()).mapv(|entry| entry * scale),
-    ))
-}
-
-pub(super) fn determinant<T: RealField + Copy>(a: ArrayView2<'_, T>) -> Result<T> {
-    Ok(to_faer(&a).determinant())
+    let (rows, columns) = a.dim();
+    let (mut factors, scale) = to_faer(&a);
+    let block = factor::recommended_block_size::<T>(rows, columns);
+    let mut coefficients = Mat::zeros(block, rows.min(columns));
+    let scratch = factor::qr_in_place_scratch::<T>(rows, columns, block, Par::Seq, Default::default());
+    factor::qr_in_place(
+        factors.as_mut(),
+        coefficients.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    );
+    let mut q = Mat::identity(rows, columns);
+    let scratch =
+        householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(rows, block, columns);
+    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        factors.as_ref(),
+        coefficients.as_ref(),
+        Conj::No,
+        q.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+    );
+    // Householder vectors lie below the diagonal.
+    let r = Array2::from_shape_fn((columns, columns), |(row, column)| {
+        if row <= column {
+            factors[(row, column)] * scale
+        } else {
+            <T as num_traits::Zero>::zero()
+        }
+    });
+    Ok((from_faer(q.as_ref()), r))
 }
 
 /// faer's scratch memory and the eigenvectors, which it can't write over its input.

@@ -1,7 +1,6 @@
 //! Each decomposition against its defining equations, on the active backend.
 
-use approx::assert_abs_diff_eq;
-use ndarray::{Array2, array};
+use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::{Decompose, EighWorkspace, eigh_in_place};
@@ -75,10 +74,4 @@ fn buffer_of_the_wrong_length_is_an_error() {
     let mut workspace = EighWorkspace::default();
     assert!(eigh_in_place(3, &mut [0.0; 4], &mut [0.0; 3], &mut workspace).is_err());
     assert!(eigh_in_place(2, &mut [0.0; 4], &mut [0.0; 3], &mut workspace).is_err());
-}
-
-#[test]
-fn determinant_of_a_known_matrix() {
-    let a = array![[2.0, 1.0], [4.0, 5.0]];
-    assert_abs_diff_eq!(f64::determinant(a.view()).unwrap(), 6.0, epsilon = 1e-14);
 }

@@ -280,3 +280,92 @@ fn a_tangent_projection_is_finite_or_refused() {
         }
     }
 }
+
+/// Long steps whose principal directions differ in length by any factor: the
+/// angles of the end are those of the tangent vector, taken round.
+#[test]
+fn long_uneven_steps_end_where_they_should() {
+    let (m, p) = (9, 3);
+    let turned = random_point(m, 2 * p, 5).into_basis();
+    let start = GrassmannPoint::from_orthonormal(turned.slice(ndarray::s![.., ..p]).to_owned()).unwrap();
+    let ends = turned.slice(ndarray::s![.., p..]);
+    for longest in [3.9, 4.1, 30.0, 1e4, 1e6, 5e7] {
+        let theta = array![longest, 0.5, 1.0];
+        let step = start.project_to_tangent((&ends * &theta).view()).unwrap();
+        // The longest angle is known to eps times its length, and so are the
+        // directions of the short ones.
+        let tolerance = 32.0 * f64::EPSILON * longest;
+        let check = |what: &str, end: &GrassmannPoint<f64>, f: fn(f64) -> f64, g: fn(f64) -> f64| {
+            let defect = orthonormality_defect(end.basis());
+            assert!(defect <= 1e-14, "{what} of {longest:e}: defect {defect:e}");
+            let exact = &start.basis() * &theta.mapv(f) + &ends * &theta.mapv(g);
+            let exact = GrassmannPoint::from_orthonormal(exact).unwrap();
+            let off = distance(end, &exact, Distance::Asimov).unwrap();
+            assert!(off <= tolerance, "{what} of {longest:e}: off by {off:e}");
+        };
+        check("exp", &start.exp(&step).unwrap(), f64::cos, f64::sin);
+        let (f, g) = (|x: f64| 1.0 / x.hypot(1.0), |x: f64| x / x.hypot(1.0));
+        check("retract_polar", &start.retract_polar(&step).unwrap(), f, g);
+        check("retract_qr", &start.retract_qr(&step).unwrap(), f, g);
+
+        let other = tangent_of_length(&start, 1.0, 6);
+        let carried = start.transport(&step, &other).unwrap();
+        assert!(
+            (carried.norm() - 1.0).abs() <= tolerance.max(1e-14),
+            "transport along {longest:e}"
+        );
+        let lands = start.exp(&step).unwrap().basis().t().dot(&carried.matrix());
+        let off = lands.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+        assert!(
+            off <= tolerance,
+            "transport along {longest:e} lands {off:e} off the tangent space"
+        );
+    }
+}
+
+/// Sizes in the hundreds of thousands of millions, which only an empty or a
+/// broadcast view can have, are refused before memory is asked for.
+#[test]
+fn absurd_sizes_are_refused() {
+    let nothing = Array2::<f64>::zeros((0, 1 << 40));
+    let rule = RankRule::Fixed(1);
+    assert!(embed_batch(&[nothing.view()], rule, Flatten::Upper).is_err());
+    assert!(project_batch(&[nothing.view()], rule).is_err());
+    let mut factors = Factors::new();
+    let mut workspace = Workspace::new();
+    assert!(factors.compute(nothing.view(), rule, &mut workspace).is_err());
+    assert!(
+        factors
+            .embed_into(Flatten::Upper, &mut [0.0f64; 3], &mut workspace)
+            .is_err()
+    );
+}
+
+/// Singular values down in the noise, tied there, or zero: nothing is divided
+/// by them.
+#[test]
+fn ties_in_the_noise_are_finite() {
+    fn check<T: egg_geometry::Scalar>(eps: f64) {
+        let diagonal = [1.0, 7.5 * eps, 4.0 * eps, 0.5 * eps, 0.0, 0.0];
+        let mut h = Array2::<T>::zeros((6, 7));
+        for (index, value) in diagonal.into_iter().enumerate() {
+            h[[index, index]] = T::rounded(value);
+        }
+        let w = Array2::from_shape_fn((7, 7), |(i, j)| T::rounded((i * 3 + j) as f64 / 10.0));
+        let mut workspace = Workspace::new();
+        for h in [
+            h.view(),
+            h.slice(ndarray::s![..;-1, ..]),
+            h.slice(ndarray::s![..4, ..]),
+        ] {
+            let mut factors = Factors::new();
+            factors.compute(h, RankRule::Fixed(2), &mut workspace).unwrap();
+            assert_eq!((factors.choice().p, factors.choice().numerical_rank), (2, 2));
+            assert!(factors.projector::<T>().iter().all(|entry| entry.is_finite()));
+            let gradient = factors.gradient(h, w.view(), &mut workspace).unwrap();
+            assert!(gradient.iter().all(|entry| entry.is_finite()));
+        }
+    }
+    check::<f32>(f64::from(f32::EPSILON));
+    check::<f64>(f64::EPSILON);
+}

@@ -285,6 +285,7 @@ fn finite_on_ten_thousand_degenerate_matrices() {
 
         factors.compute(h.view(), rule, &mut workspace).unwrap();
         let by_rule = factors.choice();
+        assert!(by_rule.p <= by_rule.numerical_rank);
         for p in 0..=by_rule.numerical_rank {
             // Every cut, inside ties too.
             factors.hold_rank(p);

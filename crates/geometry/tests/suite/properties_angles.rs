@@ -134,3 +134,42 @@ fn single_precision_angles_agree_with_double() {
         }
     }
 }
+
+/// Large subspaces, whose singular values a backend computes less well, with
+/// angles where the formulas change over and everywhere else.
+#[test]
+fn angles_of_large_subspaces_keep_the_promise() {
+    for (m, p) in [(64, 20), (64, 32), (100, 40), (200, 90)] {
+        let switch = (2.0 / (m as f64).sqrt()).asin();
+        let just_above = |index: usize| switch * (1.0 + 1e-3 * index as f64);
+        let spread = |index: usize| FRAC_PI_2 * (index as f64 + 0.5) / p as f64;
+        for (seed, angles) in [
+            (1, (0..p).map(just_above).collect::<Vec<_>>()),
+            (2, (0..p).map(spread).collect()),
+            (
+                3,
+                (0..p)
+                    .map(|index| {
+                        if index % 2 == 0 {
+                            switch * 1.001
+                        } else {
+                            spread(index)
+                        }
+                    })
+                    .collect(),
+            ),
+        ] {
+            let mut sorted = angles.clone();
+            sorted.sort_by(f64::total_cmp);
+            let (a, b) = pair_with_angles(m, &angles, p, seed);
+            let found = principal_angles(&a, &b).unwrap();
+            assert!(found.windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
+            for (found, built) in found.iter().zip(&sorted) {
+                let off = (found - built).abs();
+                // The bases, in so many dimensions, add little of their own.
+                let promise = 1e-15 * (m as f64).sqrt();
+                assert!(off <= promise, "R^{m}, p = {p}: {found} is off by {off:e}");
+            }
+        }
+    }
+}
