@@ -269,7 +269,7 @@ impl Factors {
         };
         let defect = f64::EPSILON * (largest / least).powi(2);
         if defect > 32.0 * self.eps {
-            self.orthonormalise(&mut workspace.square);
+            self.orthonormalise(workspace);
         }
     }
 
@@ -278,9 +278,9 @@ impl Factors {
     ///
     /// Not the symmetric (Newton-Schulz) step: division by small sigma spoils
     /// the later directions, and they alone must take the correction.
-    fn orthonormalise(&mut self, square: &mut Vec<f64>) {
+    fn orthonormalise(&mut self, workspace: &mut Workspace) {
         let (kept, columns) = (self.stored, self.columns);
-        let mut correction = matrix_in(square, kept, kept);
+        let mut correction = matrix_in(&mut workspace.square, kept, kept);
         let mut directions = matrix_mut(&mut self.directions, kept, columns);
         general_mat_mul(1.0, &directions, &directions.t(), 0.0, &mut correction);
         for ((row, column), entry) in correction.indexed_iter_mut() {
@@ -290,7 +290,8 @@ impl Factors {
                 std::cmp::Ordering::Greater => *entry,
             };
         }
-        let before = directions.to_owned();
+        let mut before = matrix_in(&mut workspace.products[0], kept, columns);
+        before.assign(&directions);
         general_mat_mul(-1.0, &correction, &before, 1.0, &mut directions);
     }
 

@@ -9,7 +9,9 @@ use crate::scalar::Scalar;
 /// and leave behind.
 ///
 /// One per thread, used again and again: after the largest matrix has been
-/// seen, nothing is allocated.
+/// seen, nothing is allocated for f32 data. (f64 data may need an SVD, which
+/// does; and ndarray's own matrix products, for less than 8 rows or without
+/// OpenBLAS, take a buffer each.)
 ///
 /// ```
 /// use egg_geometry::{Factors, RankRule, Workspace};
@@ -32,7 +34,7 @@ pub struct Workspace {
     /// Eigenvalues.
     pub(crate) values: Vec<f64>,
     pub(crate) eigh: EighWorkspace,
-    /// Intermediate products of the gradient.
+    /// Intermediate products.
     pub(crate) products: [Vec<f64>; 4],
 }
 
