@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 /// The eigensolver's complaint.
 #[derive(Debug)]
-pub(crate) struct Failed(#[allow(dead_code, reason = "shown by Debug")] i32);
+pub(crate) struct Failed(i32);
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

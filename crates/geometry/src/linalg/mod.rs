@@ -54,7 +54,7 @@ pub(crate) struct EighWorkspace {
 }
 
 /// Calls one function of the active backend. In tests with both features on,
-/// `tests::with_pure_rust` can turn a thread to the other one.
+/// `forced::with_pure_rust` can turn a thread to the other one.
 macro_rules! dispatch {
     ($name:ident ( $($argument:expr),* )) => {{
         #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
