@@ -1,0 +1,22 @@
+//! Graphs from the benchmark formats, in CSR, batched and split for learning.
+
+mod adjacency;
+mod dataset;
+mod error;
+mod features;
+mod graph;
+mod labels;
+mod read;
+mod sparse;
+mod split;
+mod store;
+
+pub use adjacency::{EdgeNotes, MAX_NODES, SelfLoops};
+pub use dataset::GraphDataset;
+pub use error::{Error, LineProblem, Result};
+pub use features::Features;
+pub use graph::{Graph, GraphView};
+pub use labels::{Labels, Targets};
+pub use read::{NodeFeatures, ReadOptions};
+pub use sparse::CsrMatrix;
+pub use split::Split;

@@ -1,0 +1,6 @@
+//! Readers, one file per layout, and what they have in common.
+
+mod options;
+mod text;
+
+pub use options::{NodeFeatures, ReadOptions};

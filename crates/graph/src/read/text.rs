@@ -1,0 +1,182 @@
+//! Lines of numbers, read as a stream: nothing is held but the line at hand.
+
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, LineProblem, Result};
+
+/// No line of a file that we read is longer than this: the widest have some
+/// thousand numbers.
+const LINE_LIMIT: usize = 1 << 20;
+
+/// Text, line by line, with where we are in it.
+pub(crate) struct Lines<R> {
+    input: R,
+    file: PathBuf,
+    number: u64,
+    buffer: Vec<u8>,
+    /// How many more bytes may be read.
+    left: u64,
+    limit: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// `max_bytes` is the most that is read before giving up.
+    pub(crate) fn new(input: R, file: impl Into<PathBuf>, max_bytes: u64) -> Self {
+        Self {
+            input,
+            file: file.into(),
+            number: 0,
+            buffer: Vec::new(),
+            left: max_bytes,
+            limit: max_bytes,
+        }
+    }
+
+    /// Moves to the next line; `false` at the end of the file. A line ends with
+    /// LF or CRLF, the last one with either or nothing.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        self.buffer.clear();
+        let most = (LINE_LIMIT as u64 + 2).min(self.left.saturating_add(1));
+        let read = self
+            .input
+            .by_ref()
+            .take(most)
+            .read_until(b'\n', &mut self.buffer)
+            .map_err(Error::io(&self.file))?;
+        if read == 0 {
+            return Ok(false);
+        }
+        self.number += 1;
+        if read as u64 > self.left {
+            return Err(Error::OverLimit {
+                file: self.file.clone(),
+                what: "the number of bytes",
+                limit: self.limit,
+            });
+        }
+        self.left -= read as u64;
+        if self.buffer.last() == Some(&b'\n') {
+            self.buffer.pop();
+        }
+        if self.buffer.last() == Some(&b'\r') {
+            self.buffer.pop();
+        }
+        if self.buffer.len() > LINE_LIMIT {
+            return Err(self.wrong(LineProblem::TooLong { limit: LINE_LIMIT }));
+        }
+        Ok(true)
+    }
+
+    /// The line at hand, without its end.
+    pub(crate) fn line(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Its one-based number.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The line at hand is wrong.
+    pub(crate) fn wrong(&self, problem: LineProblem) -> Error {
+        Error::Line {
+            file: self.file.clone(),
+            line: self.number,
+            problem,
+        }
+    }
+
+    /// The fields of the line at hand: between commas, trimmed.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        self.buffer.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
+    }
+
+    /// Whether there is nothing on the line at hand.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.buffer.trim_ascii().is_empty()
+    }
+
+    /// After blank lines at the end of a file there must be nothing more.
+    pub(crate) fn only_blank_lines_left(&mut self) -> Result<()> {
+        let first = self.number;
+        while self.advance()? {
+            if !self.is_blank() {
+                self.number = first;
+                return Err(self.wrong(LineProblem::Blank));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn integer(&self, field: &[u8]) -> Result<i64> {
+        parse_integer(field).ok_or_else(|| self.not_a_number(field, "a whole number"))
+    }
+
+    pub(crate) fn float(&self, field: &[u8]) -> Result<f32> {
+        let value = std::str::from_utf8(field)
+            .ok()
+            .and_then(|text| text.parse::<f32>().ok());
+        value
+            .filter(|value| value.is_finite())
+            .ok_or_else(|| self.not_a_number(field, "a finite number"))
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn within(&self, field: &[u8], what: &'static str, least: i64, most: i64) -> Result<i64> {
+        let value = self.integer(field)?;
+        if (least..=most).contains(&value) {
+            return Ok(value);
+        }
+        Err(self.wrong(LineProblem::OutOfRange {
+            what,
+            value: value.to_string(),
+            least,
+            most,
+        }))
+    }
+
+    fn not_a_number(&self, field: &[u8], expected: &'static str) -> Error {
+        // A whole number too large for 64 bits is out of every range.
+        self.wrong(LineProblem::NotANumber {
+            text: shown(field),
+            expected,
+        })
+    }
+}
+
+/// Decimal digits with an optional sign, nothing else; `None` if it is no such
+/// thing or does not fit.
+pub(crate) fn parse_integer(field: &[u8]) -> Option<i64> {
+    let (negative, digits) = match field {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    let mut value = 0i64;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// A field as it can be shown to a person.
+fn shown(field: &[u8]) -> String {
+    let text = String::from_utf8_lossy(field);
+    let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().count() > 40 {
+        short.push_str("...");
+    }
+    short
+}

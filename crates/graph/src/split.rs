@@ -1,0 +1,57 @@
+//! Which graphs, or nodes, are for training, validation and testing.
+
+use crate::error::{Error, Result};
+
+/// Three lists of indices.
+///
+/// ```
+/// use egg_graph::Split;
+/// let split = Split { train: vec![0, 3], validation: vec![1], test: vec![2] };
+/// assert_eq!(split.len(), 4);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Split {
+    /// To fit the parameters on.
+    pub train: Vec<usize>,
+    /// To choose between models, and when to stop.
+    pub validation: Vec<usize>,
+    /// To be looked at once.
+    pub test: Vec<usize>,
+}
+
+impl Split {
+    /// How many indices in all.
+    pub fn len(&self) -> usize {
+        self.train.len() + self.validation.len() + self.test.len()
+    }
+
+    /// Whether all three lists are empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Checks that all indices are below `items` and none occurs twice.
+    pub(crate) fn check(&self, items: usize) -> Result<()> {
+        let mut seen = vec![false; items];
+        for &index in self.train.iter().chain(&self.validation).chain(&self.test) {
+            match seen.get_mut(index) {
+                None => {
+                    return Err(Error::parameter(
+                        "split index",
+                        index,
+                        format!("must be below {items}"),
+                    ));
+                }
+                Some(seen) if *seen => {
+                    return Err(Error::parameter(
+                        "split index",
+                        index,
+                        "no index may be in a split twice",
+                    ));
+                }
+                Some(seen) => *seen = true,
+            }
+        }
+        Ok(())
+    }
+}

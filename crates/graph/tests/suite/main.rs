@@ -1,0 +1,3 @@
+//! Tests from outside, one program, a file per subject.
+
+mod real_data;
