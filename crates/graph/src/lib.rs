@@ -2,7 +2,10 @@
 
 mod adjacency;
 mod atomic;
+mod batch;
+mod cache;
 mod dataset;
+mod draw;
 mod error;
 mod features;
 mod graph;
@@ -13,11 +16,14 @@ mod split;
 mod store;
 
 pub use adjacency::{EdgeNotes, MAX_NODES, SelfLoops};
+pub use batch::{GraphBatch, batches};
+pub use cache::{Cache, CacheUse};
 pub use dataset::GraphDataset;
+pub use draw::random_order;
 pub use error::{Error, LineProblem, Result};
 pub use features::Features;
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use read::{NodeFeatures, ReadOptions, read_tu};
 pub use sparse::CsrMatrix;
-pub use split::Split;
+pub use split::{LinkPart, LinkSplit, Split};
