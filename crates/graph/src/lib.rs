@@ -4,6 +4,8 @@ mod adjacency;
 mod atomic;
 mod batch;
 mod cache;
+#[cfg(feature = "conv")]
+pub mod conv;
 mod dataset;
 mod draw;
 mod error;

@@ -118,13 +118,26 @@ impl Linear {
         self.apply(x, pass, true)
     }
 
+    /// `x W^T` alone, rows x out, for layers that add the bias later: a graph
+    /// convolution spreads the product along the edges first.
+    ///
+    /// # Errors
+    /// As [`Linear::forward`].
+    pub fn product(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
+        self.apply_with(None, x, pass, false)
+    }
+
     fn apply(&self, x: &Tensor, pass: &Pass<'_>, rectify: bool) -> Result<Tensor> {
+        self.apply_with(self.bias.as_ref(), x, pass, rectify)
+    }
+
+    fn apply_with(&self, bias: Option<&Var>, x: &Tensor, pass: &Pass<'_>, rectify: bool) -> Result<Tensor> {
         check_columns("the input of a linear layer", x, self.in_features)?;
         check_dtype("the input of a linear layer", x, self.weight.dtype())?;
         let x = pass.input(x);
         let weight = pass.parameter(&self.weight);
         let op = Affine { rectify };
-        Ok(match &self.bias {
+        Ok(match bias {
             Some(bias) => x.apply_op3(&weight, &pass.parameter(bias), op)?,
             None => x.apply_op2(&weight, op)?,
         })

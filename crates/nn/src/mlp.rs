@@ -117,13 +117,46 @@ impl Mlp {
     pub fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
         let mut x = x.clone();
         for layer in &self.layers {
-            x = match (&layer.norm, layer.rectify) {
-                (None, false) => layer.linear.forward(&x, pass)?,
-                (None, true) => layer.linear.forward_relu(&x, pass)?,
-                (Some(norm), false) => norm.forward(&layer.linear.forward(&x, pass)?, pass)?,
-                (Some(norm), true) => norm.forward_relu(&layer.linear.forward(&x, pass)?, pass)?,
-            };
+            x = layer.forward(&x, pass)?;
         }
         Ok(x)
+    }
+
+    /// The first linear layer, for those who compute its output themselves.
+    pub fn first_linear(&self) -> &Linear {
+        // `new` refuses fewer than two widths.
+        &self.layers[0].linear
+    }
+
+    /// What [`Self::forward`] does after the first linear layer, whose output
+    /// (bias added) is given: rows x second width -> rows x last width.
+    ///
+    /// # Errors
+    /// As [`Linear::forward`].
+    pub fn after_first_linear(&self, y: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
+        let mut x = self.layers[0].finish(y.clone(), pass)?;
+        for layer in &self.layers[1..] {
+            x = layer.forward(&x, pass)?;
+        }
+        Ok(x)
+    }
+}
+
+impl Layer {
+    /// Everything after the linear part.
+    fn finish(&self, y: Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
+        match (&self.norm, self.rectify) {
+            (None, false) => Ok(y),
+            (None, true) => crate::relu(&y),
+            (Some(norm), false) => norm.forward(&y, pass),
+            (Some(norm), true) => norm.forward_relu(&y, pass),
+        }
+    }
+
+    fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
+        match (&self.norm, self.rectify) {
+            (None, true) => self.linear.forward_relu(x, pass),
+            _ => self.finish(self.linear.forward(x, pass)?, pass),
+        }
     }
 }

@@ -1,0 +1,119 @@
+//! Jumping knowledge: what a node, or a graph, is after every layer counts.
+
+use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
+
+use super::tensor::{Element, for_element, in_order, with_values};
+use crate::error::{Error, Result};
+
+/// How the outputs of several layers become one.
+///
+/// ```
+/// use candle_core::{Device, Tensor};
+/// use egg_graph::conv::JumpingKnowledge;
+///
+/// let layers = [Tensor::new(&[[1f32, 5.0]], &Device::Cpu)?, Tensor::new(&[[2f32, 3.0]], &Device::Cpu)?];
+/// let joined = |how: JumpingKnowledge| how.join(&layers)?.to_vec2::<f32>().map_err(egg_graph::Error::from);
+/// assert_eq!(joined(JumpingKnowledge::Sum)?, [[3.0, 8.0]]);
+/// assert_eq!(joined(JumpingKnowledge::Concat)?, [[1.0, 5.0, 2.0, 3.0]]);
+/// assert_eq!(joined(JumpingKnowledge::Max)?, [[2.0, 5.0]]);
+/// # Ok::<(), egg_graph::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JumpingKnowledge {
+    /// Added, as the paper does with the class scores of every layer.
+    #[default]
+    Sum,
+    /// Side by side.
+    Concat,
+    /// The largest of each entry; of equal ones the first layer's counts.
+    Max,
+}
+
+impl JumpingKnowledge {
+    /// Joins matrices of equally many rows; for `Sum` and `Max` also columns.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are none or they don't fit.
+    pub fn join(self, layers: &[Tensor]) -> Result<Tensor> {
+        let Some((first, rest)) = layers.split_first() else {
+            return Err(Error::Length {
+                what: "layers",
+                unit: "tensors",
+                expected: 1,
+                found: 0,
+            });
+        };
+        let (rows, width) = first.dims2()?;
+        for layer in rest {
+            let (found_rows, found_width) = layer.dims2()?;
+            if found_rows != rows || (self != Self::Concat && found_width != width) {
+                return Err(Error::Length {
+                    what: "layers to be joined",
+                    unit: if found_rows == rows { "columns" } else { "rows" },
+                    expected: if found_rows == rows { width } else { rows },
+                    found: if found_rows == rows {
+                        found_width
+                    } else {
+                        found_rows
+                    },
+                });
+            }
+        }
+        Ok(match self {
+            Self::Sum => rest.iter().try_fold(first.clone(), |sum, layer| sum + layer)?,
+            Self::Concat => Tensor::cat(layers, 1)?,
+            Self::Max => Tensor::stack(layers, 0)?.apply_op1(Largest)?,
+        })
+    }
+}
+
+/// The largest entry over the first of three dimensions. candle's own gradient
+/// would give every one of several equal entries the full amount.
+struct Largest;
+
+impl CustomOp1 for Largest {
+    fn name(&self) -> &'static str {
+        "egg-largest"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+        use candle_core::backend::BackendStorage;
+        let (_, rows, width) = layout.shape().dims3()?;
+        let out = for_element!(x.dtype(), T => {
+            let x = in_order::<T>(x, layout)?;
+            let out = winners(&x, rows * width).into_iter().enumerate();
+            let out: Vec<T> = out.map(|(at, layer)| x[layer * rows * width + at]).collect();
+            <T as WithDType>::to_cpu_storage_owned(out)
+        });
+        Ok((out, (rows, width).into()))
+    }
+
+    fn bwd(&self, x: &Tensor, _: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
+        let size = g.elem_count();
+        let gradient = for_element!(x.dtype(), T => {
+            let winners = with_values::<T, _>(x, |x| winners(x, size))?;
+            let mut gradient = vec![T::default(); x.elem_count()];
+            with_values::<T, _>(g, |g| {
+                for ((at, layer), g) in winners.into_iter().enumerate().zip(g) {
+                    gradient[layer * size + at] = *g;
+                }
+            })?;
+            Tensor::from_vec(gradient, x.shape(), x.device())?
+        });
+        Ok(Some(gradient))
+    }
+}
+
+/// Which layer has the largest of each entry.
+fn winners<T: Element>(x: &[T], size: usize) -> Vec<usize> {
+    let mut winners = vec![0; size];
+    for (layer, values) in x.chunks_exact(size.max(1)).enumerate().skip(1) {
+        for (at, winner) in winners.iter_mut().enumerate() {
+            if values[at] > x[*winner * size + at] {
+                *winner = layer;
+            }
+        }
+    }
+    winners
+}

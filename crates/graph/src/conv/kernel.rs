@@ -1,0 +1,199 @@
+//! Products of a sparse matrix with dense rows, on slices.
+//!
+//! A row of the result is the sum of the rows that its entries point at, in the
+//! order of the entries. Columns are worked in blocks whose sums stay in
+//! registers; rows are shared between threads in blocks of a fixed size.
+
+use pulp::Arch;
+use rayon::prelude::*;
+
+use super::tensor::Element;
+use crate::sparse::CsrMatrix;
+
+/// Rows that one task takes.
+const ROWS: usize = 128;
+
+/// Fewer multiplications than this are done on the calling thread: waking
+/// others costs more.
+const PARALLEL_FROM: usize = 1 << 15;
+
+/// What is done to a row of the product before it is written.
+pub(super) struct Finish<'a, T> {
+    /// Added to every row.
+    pub(super) bias: Option<&'a [T]>,
+    /// Negative numbers become 0.
+    pub(super) rectify: bool,
+    /// This many times the row of the same number is added, as GIN does; the
+    /// matrix is square then.
+    pub(super) own: Option<T>,
+}
+
+impl<T> Finish<'_, T> {
+    pub(super) const NOTHING: Self = Self {
+        bias: None,
+        rectify: false,
+        own: None,
+    };
+}
+
+/// `matrix x`, finished: rows of the matrix x width.
+pub(super) fn multiply<T: Element>(
+    matrix: &CsrMatrix,
+    x: &[T],
+    width: usize,
+    finish: &Finish<'_, T>,
+) -> Vec<T> {
+    let rows = matrix.shape().0;
+    let mut out = vec![T::default(); rows * width];
+    if out.is_empty() {
+        return out;
+    }
+    let arch = Arch::new();
+    let block = |(block, out): (usize, &mut [T])| {
+        arch.dispatch(|| multiply_block(matrix, x, width, finish, block * ROWS, out));
+    };
+    if (matrix.nonzeros() + rows) * width < PARALLEL_FROM {
+        out.chunks_mut(ROWS * width).enumerate().for_each(block);
+    } else {
+        out.par_chunks_mut(ROWS * width).enumerate().for_each(block);
+    }
+    out
+}
+
+#[inline(always)]
+fn multiply_block<T: Element>(
+    matrix: &CsrMatrix,
+    x: &[T],
+    width: usize,
+    finish: &Finish<'_, T>,
+    first: usize,
+    out: &mut [T],
+) {
+    for (row, out) in out.chunks_exact_mut(width).enumerate() {
+        let row = first + row;
+        let range = matrix.offsets()[row]..matrix.offsets()[row + 1];
+        let entries = Entries {
+            columns: &matrix.columns()[range.clone()],
+            values: &matrix.values()[range],
+            x,
+            width,
+        };
+        let mut at = 0;
+        while at + 64 <= width {
+            entries.sum::<64>(row, at, finish, &mut out[at..at + 64]);
+            at += 64;
+        }
+        while at + 16 <= width {
+            entries.sum::<16>(row, at, finish, &mut out[at..at + 16]);
+            at += 16;
+        }
+        while at < width {
+            entries.sum::<1>(row, at, finish, &mut out[at..=at]);
+            at += 1;
+        }
+    }
+}
+
+/// The entries of one row, and what they are multiplied with.
+struct Entries<'a, T> {
+    columns: &'a [u32],
+    values: &'a [f32],
+    x: &'a [T],
+    width: usize,
+}
+
+impl<E: Element> Entries<'_, E> {
+    /// Columns `at..at + N` of the row's sum.
+    #[inline(always)]
+    fn sum<const N: usize>(&self, row: usize, at: usize, finish: &Finish<'_, E>, out: &mut [E]) {
+        let mut sums = [E::default(); N];
+        if let Some(own) = finish.own {
+            let start = row * self.width + at;
+            let from = &self.x[start..start + N];
+            for (sum, value) in sums.iter_mut().zip(from) {
+                *sum = own * *value;
+            }
+        }
+        for (column, value) in self.columns.iter().zip(self.values) {
+            let start = *column as usize * self.width + at;
+            let (from, value) = (&self.x[start..start + N], E::widened(*value));
+            for (sum, entry) in sums.iter_mut().zip(from) {
+                *sum += value * *entry;
+            }
+        }
+        if let Some(bias) = finish.bias {
+            for (sum, bias) in sums.iter_mut().zip(&bias[at..at + N]) {
+                *sum += *bias;
+            }
+        }
+        if finish.rectify {
+            for sum in &mut sums {
+                // Not `max`: a NaN must come through.
+                if *sum < E::default() {
+                    *sum = E::default();
+                }
+            }
+        }
+        out.copy_from_slice(&sums);
+    }
+}
+
+/// The gradient where the output was above 0, and 0 elsewhere.
+pub(super) fn gate<T: Element>(gradient: &[T], output: &[T]) -> Vec<T> {
+    let pairs = gradient.iter().zip(output);
+    pairs
+        .map(|(g, y)| if *y > T::default() { *g } else { T::default() })
+        .collect()
+}
+
+/// The sum of each column: in blocks of rows, so that the order of additions
+/// depends on the shape alone.
+pub(super) fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
+    if width == 0 {
+        return Vec::new();
+    }
+    let sum_block = |block: &[T]| {
+        let mut sums = vec![T::default(); width];
+        for row in block.chunks_exact(width) {
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
+        }
+        sums
+    };
+    let partial: Vec<Vec<T>> = if data.len() < PARALLEL_FROM {
+        data.chunks(1024 * width).map(sum_block).collect()
+    } else {
+        data.par_chunks(1024 * width).map(sum_block).collect()
+    };
+    let mut sums = vec![T::default(); width];
+    for partial in partial {
+        sums.iter_mut()
+            .zip(partial)
+            .for_each(|(sum, value)| *sum += value);
+    }
+    sums
+}
+
+/// `sum(a o b)`, in blocks as [`column_sum`].
+pub(super) fn dot<T: Element>(a: &[T], b: &[T]) -> T {
+    let blocks = a.chunks(4096).zip(b.chunks(4096));
+    blocks.fold(T::default(), |sum, (a, b)| {
+        let pairs = a.iter().zip(b);
+        sum + pairs.fold(T::default(), |sum, (a, b)| sum + *a * *b)
+    })
+}
+
+/// The transposed matrix, written row by row.
+pub(super) fn transposed<T: Element>(data: &[T], rows: usize, columns: usize) -> Vec<T> {
+    const TILE: usize = 32;
+    let mut out = vec![T::default(); data.len()];
+    for row in (0..rows).step_by(TILE) {
+        for column in (0..columns).step_by(TILE) {
+            for r in row..(row + TILE).min(rows) {
+                for c in column..(column + TILE).min(columns) {
+                    out[c * rows + r] = data[r * columns + c];
+                }
+            }
+        }
+    }
+    out
+}
