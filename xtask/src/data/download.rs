@@ -1,18 +1,19 @@
 //! One file over HTTPS: resumed, retried, checked, and then given its name.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use ureq::Agent;
-use ureq::http::{HeaderMap, Uri, header};
+use ureq::http::{HeaderMap, header};
 
 use crate::error::{Error, Result};
 
 use super::checksum;
+use super::connection;
+use super::part::Part;
 use super::progress::Progress;
 
 /// No file of the registry is nearly as large.
@@ -55,7 +56,7 @@ enum Trouble {
 
 /// Ends with the whole, checked file at `download.to`, or with nothing there.
 pub(super) fn fetch(download: &Download<'_>, patience: &Patience) -> Result<()> {
-    let agent = agent(download.url, patience).map_err(Error::Failed)?;
+    let agent = connection::agent(download.url, patience.silence).map_err(Error::Failed)?;
     let part = Part::beside(download.to);
     let mut fruitless = 0;
     loop {
@@ -74,32 +75,6 @@ pub(super) fn fetch(download: &Download<'_>, patience: &Patience) -> Result<()> 
         }
         thread::sleep(patience.pause * 2u32.saturating_pow(fruitless - 1));
     }
-}
-
-/// HTTPS, also after redirects. Plain HTTP only within this machine, for tests.
-fn agent(url: &str, patience: &Patience) -> std::result::Result<Agent, String> {
-    let uri: Uri = url.parse().map_err(|e| format!("{url} is not an address: {e}"))?;
-    let secure = uri.scheme_str() == Some("https");
-    let loopback = matches!(uri.host(), Some("127.0.0.1" | "[::1]"));
-    if !secure && !loopback {
-        return Err(format!("{url} is refused: only https is used"));
-    }
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        .https_only(secure)
-        .timeout_connect(Some(patience.silence))
-        .timeout_recv_response(Some(patience.silence))
-        .timeout_per_read(Some(patience.silence))
-        .user_agent(concat!("egg-xtask/", env!("CARGO_PKG_VERSION")));
-    let config = if secure {
-        config.max_redirects(5)
-    } else {
-        config
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .proxy(None)
-    };
-    Ok(config.build().new_agent())
 }
 
 fn attempt(agent: &Agent, download: &Download<'_>, part: &Part) -> std::result::Result<(), Trouble> {
@@ -121,13 +96,18 @@ fn attempt(agent: &Agent, download: &Download<'_>, part: &Part) -> std::result::
                 request = request.header(header::IF_RANGE, tag);
             }
         }
-        let response = request.call().map_err(|e| Trouble::Passing(e.to_string()))?;
+        let response = request
+            .call()
+            .map_err(|error| match connection::distrusted(&error) {
+                Some(why) => Trouble::Lasting(why),
+                None => Trouble::Passing(error.to_string()),
+            })?;
         let status = response.status().as_u16();
         let headers = response.headers();
         let total = match status {
             200 => {
                 have = 0;
-                part.begin(headers)?;
+                part.begin(headers).map_err(|e| trouble(part, &e))?;
                 number(headers, header::CONTENT_LENGTH)
             }
             206 if resumed => match range(headers) {
@@ -165,7 +145,7 @@ fn receive(
     total: Option<u64>,
 ) -> std::result::Result<(), Trouble> {
     let most = download.size.unwrap_or(MOST);
-    let mut file = part.append()?;
+    let mut file = part.append().map_err(|e| trouble(part, &e))?;
     let mut progress = Progress::new(&short(download.url));
     let mut block = vec![0; 1 << 16];
     loop {
@@ -181,10 +161,10 @@ fn receive(
                 "the server sends more than {most} bytes"
             )));
         }
-        file.write_all(&block[..read]).map_err(|e| part.trouble(e))?;
+        file.write_all(&block[..read]).map_err(|e| trouble(part, &e))?;
         progress.at(have, total);
     }
-    file.sync_all().map_err(|e| part.trouble(e))?;
+    file.sync_all().map_err(|e| trouble(part, &e))?;
     match total.or(download.size) {
         Some(total) if have < total => Err(Trouble::Passing(format!("ended after {have} of {total} bytes"))),
         _ => Ok(()),
@@ -205,70 +185,13 @@ fn finish(download: &Download<'_>, part: &Part, resumed: bool) -> std::result::R
             });
         }
     }
-    fs::rename(&part.path, download.to).map_err(|e| part.trouble(e))?;
+    fs::rename(&part.path, download.to).map_err(|e| trouble(part, &e))?;
     let _ = fs::remove_file(&part.tag);
     Ok(())
 }
 
-/// The beginning of a file, and the tag that says of which version.
-struct Part {
-    path: PathBuf,
-    tag: PathBuf,
-}
-
-impl Part {
-    fn beside(file: &Path) -> Self {
-        let with = |end: &str| {
-            let mut name = OsString::from(file);
-            name.push(end);
-            PathBuf::from(name)
-        };
-        Self {
-            path: with(".part"),
-            tag: with(".part.tag"),
-        }
-    }
-
-    fn len(&self) -> u64 {
-        fs::metadata(&self.path).map_or(0, |found| found.len())
-    }
-
-    fn tag(&self) -> Option<String> {
-        let text = fs::read_to_string(&self.tag).ok()?;
-        Some(text).filter(|text| !text.is_empty() && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
-    }
-
-    fn discard(&self) {
-        let _ = fs::remove_file(&self.path);
-        let _ = fs::remove_file(&self.tag);
-    }
-
-    /// Begins anew, with what the server calls this version. The old part goes
-    /// first: the new tag must never stand beside old bytes.
-    fn begin(&self, headers: &HeaderMap) -> std::result::Result<(), Trouble> {
-        self.discard();
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        // A weak tag allows bytes to differ.
-        let tag = text(header::ETAG)
-            .filter(|tag| !tag.starts_with("W/"))
-            .or_else(|| text(header::LAST_MODIFIED));
-        match tag {
-            Some(tag) => fs::write(&self.tag, tag).map_err(|e| self.trouble(e)),
-            None => Ok(()),
-        }
-    }
-
-    fn append(&self) -> std::result::Result<File, Trouble> {
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.path)
-            .map_err(|e| self.trouble(e))
-    }
-
-    fn trouble(&self, error: std::io::Error) -> Trouble {
-        Trouble::Lasting(format!("{}: {error}", self.path.display()))
-    }
+fn trouble(part: &Part, error: &std::io::Error) -> Trouble {
+    Trouble::Lasting(format!("{}: {error}", part.path.display()))
 }
 
 fn number(headers: &HeaderMap, name: header::HeaderName) -> Option<u64> {
@@ -291,6 +214,7 @@ fn short(url: &str) -> String {
 mod tests {
     use super::*;
     use crate::data::server::{Answer, Server, header};
+    use std::path::PathBuf;
 
     const QUICK: Patience = Patience {
         attempts: 3,
@@ -492,17 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_stays_on_this_machine() {
-        for url in [
-            "http://example.org/x",
-            "http://127.0.0.1.example.org/x",
-            "http://127.0.0.1@example.org/x",
-            "ftp://example.org/x",
-            "file:///etc/passwd",
-            "x",
-        ] {
-            assert!(agent(url, &QUICK).is_err(), "{url}");
-        }
+    fn a_redirect_does_not_lead_to_plain_http() {
         let (content, place) = (content(), place());
         let away = Answer::Redirect("http://example.org/x".into());
         let server = Server::start(&content, None, &[away]);

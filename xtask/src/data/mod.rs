@@ -1,11 +1,13 @@
 //! `cargo xtask data`: lists, prepares and verifies the benchmark data sets.
 
 mod checksum;
+mod connection;
 mod counts;
 mod destination;
 mod download;
 mod folders;
 mod list;
+mod part;
 mod prepare;
 mod progress;
 #[cfg(test)]
@@ -48,6 +50,12 @@ Options:
   --print-fingerprints   what belongs into datasets/registry.toml
 
 The exit code is 1 if anything is missing or wrong.
+
+Environment:
+  EGG_DATASETS=DIR     the mirror, unless --mirror says another
+  SSL_CERT_FILE=FILE   certificates (PEM) to trust instead of Mozilla's, for a
+                       network that has its own
+  HTTPS_PROXY=URL      a proxy
 ";
 
 /// What was asked for on the command line.
