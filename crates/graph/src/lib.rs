@@ -1,6 +1,7 @@
 //! Graphs from the benchmark formats, in CSR, batched and split for learning.
 
 mod adjacency;
+mod atomic;
 mod dataset;
 mod error;
 mod features;
@@ -20,7 +21,7 @@ pub use features::Features;
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use layout::Layout;
-pub use read::{NodeFeatures, ReadOptions};
+pub use read::{NodeFeatures, ReadOptions, read_tu};
 pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
 pub use sparse::CsrMatrix;
 pub use split::Split;
