@@ -325,3 +325,42 @@ fn the_mirror_is_refused_as_destination() {
     assert!(scene.prepare("packed", None).is_err());
     assert!(!scene.to.exists());
 }
+
+#[test]
+fn rows_in_another_order_are_accepted_by_their_fingerprint_and_other_rows_are_not() {
+    let rest: [(&str, &[u8]); 2] = [
+        ("T/T_graph_indicator.txt", b"1\n1\n1\n"),
+        ("T/T_graph_labels.txt", b"1\n"),
+    ];
+    let zip = |rows: &[u8]| zipped(&[("T/T_A.txt", rows), rest[0], rest[1]]);
+    let ordered: &[u8] = b"1, 2\n2, 1\n2, 3\n3, 2\n";
+    let mut scene = Scene::new();
+    let archive = scene.mirror.join("T.zip");
+    write(&archive, &zip(ordered));
+    let fingerprint = egg_graph::read_tu(&archive, &egg_graph::ReadOptions::default())
+        .unwrap()
+        .fingerprint();
+
+    let mut text = format!(
+        "format = 1\n[[dataset]]\nname = 'T'\naliases = []\ntask = 'graph-classification'\nlayout = 'tu'\n\
+         path = 'T'\nstem = 'T'\nlicence = 'none'\ncitations = ['none']\nfingerprint = '{fingerprint}'\n\
+         [dataset.counts]\ngraphs = 1\nnodes = 3\nedges = 2\nfeatures = 0\nclasses = 1\n\
+         [dataset.archive]\npath = 'T.zip'\nurl = 'https://localhost/T.zip'\nroot = 'T'\n\
+         [[dataset.file]]\npath = 'T/T_A.txt'\nsha256 = '{}'\nreordered = true\n",
+        sum(ordered)
+    );
+    for (path, content) in rest {
+        text += &format!("[[dataset.file]]\npath = '{path}'\nsha256 = '{}'\n", sum(content));
+    }
+    scene.registry = Registry::parse(&text).unwrap();
+
+    write(&archive, &zip(b"1, 2\n2, 1\n1, 3\n3, 1\n"));
+    let refused = scene.prepare("T", None).unwrap_err().to_string();
+    assert!(refused.contains("fingerprint"), "{refused}");
+    assert!(scene.files().is_empty());
+
+    write(&archive, &zip(b"3, 2\n2, 1\n1, 2\n2, 3\n"));
+    let (_, notes) = prepared(scene.prepare("T", None));
+    assert!(notes[0].contains("another order"), "{notes:?}");
+    assert_eq!(scene.prepare("T", None).unwrap(), Outcome::AlreadyThere);
+}
