@@ -107,10 +107,10 @@ impl Preparation<'_> {
         if entry.archive.is_none() {
             return self.file_by_file(staged);
         }
-        self.from_archive(staged)
+        self.by_archive(staged)
     }
 
-    fn from_archive(&self, staged: Staged<'_>) -> Result<Outcome> {
+    fn by_archive(&self, staged: Staged<'_>) -> Result<Outcome> {
         let folder = self.destination.folder();
         let Some(archive) = &staged.entry.archive else {
             return Ok(Outcome::Missing(Vec::new()));
