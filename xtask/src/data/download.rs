@@ -18,6 +18,9 @@ use super::progress::Progress;
 
 /// No file of the registry is nearly as large.
 const MOST: u64 = 4 << 30;
+/// Times the patience with attempts that bring nothing: also for a server that
+/// gives and takes away in turns there is an end.
+const MOST_TRIES: u32 = 10;
 
 pub(super) struct Download<'a> {
     pub(super) url: &'a str,
@@ -59,7 +62,9 @@ pub(super) fn fetch(download: &Download<'_>, patience: &Patience) -> Result<()> 
     let agent = connection::agent(download.url, patience.silence).map_err(Error::Failed)?;
     let part = Part::beside(download.to);
     let mut fruitless = 0;
+    let mut tries = 0;
     loop {
+        tries += 1;
         let before = part.len();
         let why = match attempt(&agent, download, &part) {
             Ok(()) => return Ok(()),
@@ -67,10 +72,10 @@ pub(super) fn fetch(download: &Download<'_>, patience: &Patience) -> Result<()> 
             Err(Trouble::Passing(why)) => why,
         };
         fruitless = if part.len() > before { 1 } else { fruitless + 1 };
-        if fruitless >= patience.attempts {
+        if fruitless >= patience.attempts || tries >= MOST_TRIES * patience.attempts {
             return Err(Error::while_doing(
                 download.url,
-                format_args!("{why} ({fruitless} attempts)"),
+                format_args!("{why} ({tries} attempts)"),
             ));
         }
         thread::sleep(patience.pause * 2u32.saturating_pow(fruitless - 1));
@@ -413,6 +418,17 @@ mod tests {
             assert_eq!(server.requests().len(), requests);
             assert!(!place.to.exists() && !place.part.exists());
         }
+    }
+
+    #[test]
+    fn a_server_that_gives_and_takes_away_does_not_hold_us_for_ever() {
+        let (content, place) = (content(), place());
+        let turns = vec![[Answer::Cut(500), Answer::Status(416)]; 100].concat();
+        let server = Server::start(&content, Some("\"1\""), &turns);
+        assert!(fetched(&server, &place, &content).is_err());
+        let most = (MOST_TRIES * QUICK.attempts) as usize;
+        assert_eq!(server.requests().len(), most);
+        assert!(!place.to.exists());
     }
 
     #[test]
