@@ -2,26 +2,37 @@
 
 mod adjacency;
 mod atomic;
+mod batch;
+mod cache;
 mod dataset;
+mod draw;
 mod error;
 mod features;
 mod graph;
 mod labels;
 mod layout;
+mod petgraph;
+mod propagation;
 mod read;
 mod registry;
 mod sparse;
 mod split;
 mod store;
+mod transform;
 
 pub use adjacency::{EdgeNotes, MAX_NODES, SelfLoops};
+pub use batch::{GraphBatch, batches};
+pub use cache::{Cache, CacheUse};
 pub use dataset::GraphDataset;
+pub use draw::random_order;
 pub use error::{Error, LineProblem, Result};
 pub use features::Features;
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use layout::Layout;
+pub use propagation::Propagation;
 pub use read::{NodeFeatures, ReadOptions, read_tu};
 pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
 pub use sparse::CsrMatrix;
-pub use split::Split;
+pub use split::{LinkPart, LinkSplit, Split};
+pub use transform::OGB_ATOM_CARDINALITIES;
