@@ -1,7 +1,8 @@
 //! Set-up, checks, data sets, benchmarks and the demo. `cargo xtask --help` lists them.
 //!
-//! This program must build in seconds on a fresh machine and must not need
-//! BLAS: it is what finds out whether there is one.
+//! This program is built before anything else on a fresh machine, so its
+//! dependencies are few, and it must not need BLAS: it is what finds out whether
+//! there is one.
 
 mod arguments;
 mod backend;
