@@ -1,11 +1,13 @@
-//! Set-up, checks, benchmarks and the demo. `cargo xtask --help` lists them.
+//! Set-up, checks, data sets, benchmarks and the demo. `cargo xtask --help` lists them.
 //!
-//! This program must build in seconds on a fresh machine and must not need
-//! BLAS: it is what finds out whether there is one.
+//! This program is built before anything else on a fresh machine, so its
+//! dependencies are few, and it must not need BLAS: it is what finds out whether
+//! there is one.
 
 mod arguments;
 mod backend;
 mod bench;
+mod data;
 mod demo;
 mod error;
 mod kernel;
@@ -30,6 +32,7 @@ cargo xtask COMMAND [OPTIONS]
 Commands:
   setup   find OpenBLAS, install it if it is missing, choose its kernels
   test    run every check, cheapest first
+  data    list, fetch and verify the benchmark data sets
   demo    run the example of the geometry crate
   bench   measure against other libraries, interleaved, as ratios
 
@@ -38,6 +41,7 @@ Commands:
 Environment:
   EGG_BACKEND=openblas|pure-rust   force the linear algebra backend; without
                                    it OpenBLAS is used where it can be had
+  EGG_DATASETS=DIR                 a folder that has benchmark data already
 ";
 
 fn main() -> ExitCode {
@@ -66,6 +70,7 @@ fn dispatch(mut arguments: Arguments) -> Result<()> {
     let run = match command.as_str() {
         "setup" => setup::command,
         "test" => test::command,
+        "data" => data::command,
         "demo" => demo::command,
         "bench" => bench::command,
         "help" | "--help" | "-h" => {
@@ -92,6 +97,9 @@ mod tests {
         for line in ["", "--help", "help", "setup --help", "test -h"] {
             assert!(run(line).is_ok(), "{line:?}");
         }
+        for line in ["data --help", "data prepare -h", "data list --help"] {
+            assert!(run(line).is_ok(), "{line:?}");
+        }
         for line in ["demo --help", "bench --help", "bench geometry --help"] {
             assert!(run(line).is_ok(), "{line:?}");
         }
@@ -105,6 +113,12 @@ mod tests {
             "test --stage",
             "test --stage nothing",
             "demo now",
+            "data",
+            "data fetch",
+            "data prepare",
+            "data prepare PROTIENS",
+            "data prepare ../MUTAG",
+            "data list MUTAG",
             "bench",
             "bench geology",
             "bench geometry --rounds 0",

@@ -1,0 +1,161 @@
+//! The folder that data go to: one writer at a time, and nothing under its
+//! final name before it is complete and checked.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::{Error, Result};
+
+const STAGING: &str = ".staging-";
+
+pub(super) struct Destination {
+    folder: PathBuf,
+    /// Held for as long as this lives.
+    _lock: File,
+}
+
+impl Destination {
+    /// Makes the folder if need be. It must not lie in the mirror.
+    pub(super) fn open(folder: &Path, mirror: Option<&Path>) -> Result<Self> {
+        if let Some(mirror) = mirror
+            && inside(folder, mirror)?
+        {
+            return Err(Error::Failed(format!(
+                "{} lies in the mirror {}, which is never written to; choose another with --to",
+                folder.display(),
+                mirror.display()
+            )));
+        }
+        fs::create_dir_all(folder).map_err(|e| Error::while_doing(folder.display(), e))?;
+        let folder = canonical(folder)?;
+        let lock = lock(&folder)?;
+        let destination = Self { folder, _lock: lock };
+        destination.sweep()?;
+        Ok(destination)
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A folder on the same file system that goes away by itself.
+    pub(super) fn stage(&self) -> Result<TempDir> {
+        tempfile::Builder::new()
+            .prefix(STAGING)
+            .tempdir_in(&self.folder)
+            .map_err(|e| Error::while_doing(self.folder.display(), e))
+    }
+
+    /// Where downloads wait to be complete; kept, so that they can be resumed.
+    pub(super) fn downloads(&self) -> Result<PathBuf> {
+        let folder = self.folder.join(".downloads");
+        fs::create_dir_all(&folder).map_err(|e| Error::while_doing(folder.display(), e))?;
+        Ok(folder)
+    }
+
+    /// Gives a staged file, which is on disk already, its final name.
+    pub(super) fn install(&self, staged: &Path, path: &Path) -> Result<()> {
+        let failed = |e| Error::while_doing(path.display(), e);
+        let parent = path.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(parent).map_err(failed)?;
+        // A linked folder could lead anywhere, into the mirror for one.
+        if !canonical(parent)?.starts_with(&self.folder) {
+            return Err(Error::Failed(format!(
+                "{} leads out of {}; remove the link",
+                parent.display(),
+                self.folder.display()
+            )));
+        }
+        fs::rename(staged, path).map_err(failed)?;
+        sync_folder(parent);
+        Ok(())
+    }
+
+    /// What runs that were ended left behind; under the lock nobody uses it.
+    fn sweep(&self) -> Result<()> {
+        let entries = fs::read_dir(&self.folder).map_err(|e| Error::while_doing(self.folder.display(), e))?;
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(STAGING) {
+                fs::remove_dir_all(entry.path())
+                    .map_err(|e| Error::while_doing(entry.path().display(), e))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lock(folder: &Path) -> Result<File> {
+    let path = folder.join(".lock");
+    let file = File::create(&path).map_err(|e| Error::while_doing(path.display(), e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Failed(format!(
+            "another `cargo xtask data prepare` is at work in {}; wait for it",
+            folder.display()
+        ))),
+        // Some network file systems have no locks.
+        Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// Whether `folder`, which need not exist, would lie in `mirror`.
+fn inside(folder: &Path, mirror: &Path) -> Result<bool> {
+    let mirror = canonical(mirror)?;
+    let existing = folder.ancestors().find(|ancestor| ancestor.exists());
+    Ok(canonical(existing.unwrap_or(folder))?.starts_with(mirror))
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    fs::canonicalize(path).map_err(|e| Error::while_doing(path.display(), e))
+}
+
+/// Makes a rename last. Not every system can; then it lasts anyway, soon.
+fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_writer_is_refused_and_leftovers_are_swept() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("data");
+        fs::create_dir_all(folder.join(".staging-old/deep")).unwrap();
+        fs::write(folder.join("keep"), "x").unwrap();
+        let first = Destination::open(&folder, None).unwrap();
+        assert!(!folder.join(".staging-old").exists() && folder.join("keep").exists());
+        let second = Destination::open(&folder, None).map(|_| ()).unwrap_err();
+        assert!(second.to_string().contains("another"), "{second}");
+        drop(first);
+        assert!(Destination::open(&folder, None).is_ok());
+    }
+
+    #[test]
+    fn the_mirror_is_never_a_destination() {
+        let mirror = tempfile::tempdir().unwrap();
+        for folder in ["", "new", "new/deeper", "x/../new"] {
+            let refused = Destination::open(&mirror.path().join(folder), Some(mirror.path()));
+            assert!(refused.is_err(), "{folder}");
+        }
+        assert_eq!(fs::read_dir(mirror.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_does_not_lead_into_the_mirror() {
+        let (mirror, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(mirror.path(), data.path().join("planetoid")).unwrap();
+        let destination = Destination::open(data.path(), Some(mirror.path())).unwrap();
+        let staged = destination.stage().unwrap();
+        fs::write(staged.path().join("x"), "x").unwrap();
+        let path = destination.folder().join("planetoid/x");
+        assert!(destination.install(&staged.path().join("x"), &path).is_err());
+        assert_eq!(fs::read_dir(mirror.path()).unwrap().count(), 0);
+    }
+}
