@@ -1,6 +1,7 @@
 //! Graphs from the benchmark formats, in CSR, batched and split for learning.
 
 mod adjacency;
+mod atomic;
 mod dataset;
 mod error;
 mod features;
@@ -17,6 +18,9 @@ pub use error::{Error, LineProblem, Result};
 pub use features::Features;
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
-pub use read::{NodeFeatures, ReadOptions};
+pub use read::{
+    ElementType, NodeFeatures, Npz, NumpyArray, ReadOptions, pickle, read_gnn_benchmark, read_npy,
+    read_planetoid, write_npy,
+};
 pub use sparse::CsrMatrix;
 pub use split::Split;
