@@ -19,8 +19,9 @@ pub use features::Features;
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use read::{
-    ElementType, NodeFeatures, Npz, NumpyArray, ReadOptions, pickle, read_gnn_benchmark, read_npy,
-    read_planetoid, write_npy,
+    EdgeList, EdgeListSource, ElementType, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions, WikiCs,
+    pickle, read_gnn_benchmark, read_npy, read_ogb, read_planetoid, read_wiki_cs, read_wiki_cs_splits,
+    write_edge_list, write_labels, write_npy,
 };
 pub use sparse::CsrMatrix;
 pub use split::Split;

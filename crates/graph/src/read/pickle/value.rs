@@ -181,16 +181,14 @@ impl<'a> Entries<'a> {
 
     /// The value last set under a text, be it text or bytes to Python.
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        let mut found = self.iter().filter(|(candidate, _)| match candidate {
+        let is_key = |candidate: &Value<'a>| match candidate {
             Value::Bytes(bytes) => *bytes == key.as_bytes(),
             Value::Text(text) => *text == key,
             _ => false,
-        });
-        let mut last = None;
-        while let Some((_, value)) = found.next() {
-            last = Some(value);
-        }
-        last
+        };
+        let mut found = self.iter().filter(|(candidate, _)| is_key(candidate));
+        let first = found.next();
+        found.last().or(first).map(|(_, value)| value)
     }
 }
 
