@@ -43,10 +43,6 @@ impl Ids {
         self.count
     }
 
-    pub(super) fn names(&self) -> Option<&[String]> {
-        (self.kind == NodeIds::Named).then_some(&self.names)
-    }
-
     pub(super) fn into_names(self) -> Option<Vec<String>> {
         (self.kind == NodeIds::Named).then_some(self.names)
     }
