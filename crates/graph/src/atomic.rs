@@ -1,39 +1,53 @@
-//! Files that appear whole or not at all.
+//! Files that are there whole or not at all.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Writes a file beside its place, has it reach the disk, and moves it there:
-/// whoever looks sees the old file or the new one, never half of it.
-pub(crate) fn write_atomically(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
-) -> Result<()> {
+/// Writes a file through a temporary one in the same folder, which takes the
+/// final name only when everything is on the disk.
+pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let mut builder = tempfile::Builder::new();
-    // A temporary file is for its owner's eyes only; this one is going to be an
-    // ordinary file, so the umask decides.
+    builder.prefix(".egg-").suffix(".part");
     #[cfg(unix)]
-    let builder = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).map_err(Error::io(path))?;
-    let mut buffered = BufWriter::new(file.as_file_mut());
-    write(&mut buffered)
-        .and_then(|()| buffered.flush())
-        .map_err(Error::io(path))?;
-    drop(buffered);
-    file.as_file().sync_all().map_err(Error::io(path))?;
-    file.persist(path)
-        .map_err(|refused| Error::io(path)(refused.error))?;
-    // The new name is in the folder, which is a file of its own.
-    #[cfg(unix)]
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(Error::io(folder))?;
+    {
+        // As an ordinary file would be; the user's umask still applies.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let temporary = builder.tempfile_in(folder).map_err(Error::io(path))?;
+    let mut buffered = BufWriter::with_capacity(1 << 20, temporary);
+    content(&mut buffered).map_err(Error::io(path))?;
+    let temporary = buffered
+        .into_inner()
+        .map_err(|error| Error::io(path)(error.into_error()))?;
+    temporary.as_file().sync_all().map_err(Error::io(path))?;
+    temporary
+        .persist(path)
+        .map_err(|error| Error::io(path)(error.error))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        write(&path, |out| out.write_all(b"old")).unwrap();
+        let failed = write(&path, |out| {
+            out.write_all(b"half of the n")?;
+            Err(std::io::Error::other("the disk is full"))
+        });
+        assert!(failed.unwrap_err().to_string().contains("the disk is full"));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

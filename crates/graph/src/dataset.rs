@@ -149,6 +149,12 @@ impl GraphDataset {
         self
     }
 
+    /// The same with other graphs, which are known to be right.
+    pub(crate) fn with_store(mut self, store: Store) -> Self {
+        self.store = store;
+        self
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }

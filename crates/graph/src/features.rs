@@ -224,6 +224,36 @@ impl Features {
         CsrMatrix::new(offsets, columns, values, width).map(Self::sparse)
     }
 
+    /// The same with a row of zeros after each part of the rows.
+    pub(crate) fn with_zero_rows(&self, parts: &[usize]) -> Self {
+        match &self.0 {
+            Kind::Dense(matrix) => {
+                let graphs = parts.len().saturating_sub(1);
+                let mut longer = Array2::zeros((matrix.nrows() + graphs, matrix.ncols()));
+                for (graph, part) in parts.windows(2).enumerate() {
+                    longer
+                        .slice_mut(s![part[0] + graph..part[1] + graph, ..])
+                        .assign(&matrix.slice(s![part[0]..part[1], ..]));
+                }
+                Self(Kind::Dense(longer))
+            }
+            Kind::Sparse(matrix) => {
+                let mut offsets = vec![0];
+                for part in parts.windows(2) {
+                    offsets.extend_from_slice(&matrix.offsets()[part[0] + 1..=part[1]]);
+                    offsets.push(matrix.offsets()[part[1]]);
+                }
+                let (columns, values) = (matrix.columns().to_vec(), matrix.values().to_vec());
+                Self::sparse(CsrMatrix::from_checked(
+                    offsets,
+                    columns,
+                    values,
+                    matrix.shape().1,
+                ))
+            }
+        }
+    }
+
     /// Ranges of rows, one below the other. The ranges must be within bounds.
     pub(crate) fn gather(&self, ranges: &[Range<usize>]) -> Self {
         let rows: usize = ranges.iter().map(ExactSizeIterator::len).sum();

@@ -1,1 +1,58 @@
-//! placeholder
+//! Training parts for candle on the CPU: what candle lacks, or does slowly.
+//!
+//! ```
+//! use candle_core::{DType, Device, Tensor};
+//! use egg_nn::{Mlp, MlpConfig, Parameters, Pass};
+//! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+//!
+//! let mut rng = ChaCha8Rng::seed_from_u64(1); // the only source of randomness
+//! let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
+//! let model = Mlp::new(&mut parameters.root(&mut rng).enter("head"), &MlpConfig::new(&[3, 16, 2]))?;
+//!
+//! let x = Tensor::ones((8, 3), DType::F32, &Device::Cpu)?;
+//! let loss = model.forward(&x, &mut Pass::Training(&mut rng))?.sqr()?.mean_all()?;
+//! let gradients = loss.backward()?;
+//! assert!(parameters.trainable().all(|(_, var)| gradients.get(var).is_some()));
+//!
+//! let y = model.forward(&x, &mut Pass::Evaluation)?;
+//! assert!(!y.track_op()); // no tape in evaluation
+//! # Ok::<(), egg_nn::Error>(())
+//! ```
+//!
+//! [`Parameters`] keeps the named parameters and buffers of a model, and
+//! [`Scope`] is where layers register theirs. [`Linear`], [`BatchNorm1d`] and
+//! [`Mlp`] run forward and backward as fused operations; a [`Pass`] tells them
+//! whether to train. Values and gradients are PyTorch's, to rounding.
+//!
+//! Everything is f32 or f64, on the CPU, in parallel on rayon, and gives the
+//! same bits on any number of threads: sums are split into blocks by shape
+//! alone, and partial results are added in order. Random numbers come from the
+//! generator that is handed in. Bad input is a typed [`Error`], never a panic.
+
+mod affine;
+mod batch_norm;
+mod blocks;
+mod element;
+mod error;
+mod init;
+mod linear;
+mod mlp;
+mod normalise;
+mod parameters;
+mod pass;
+mod product;
+mod relu;
+
+pub use batch_norm::BatchNorm1d;
+pub use error::{Error, Result};
+pub use init::Init;
+pub use linear::Linear;
+pub use mlp::{Mlp, MlpConfig};
+pub use parameters::{Parameters, Scope};
+pub use pass::Pass;
+pub use relu::relu;
+
+/// Runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

@@ -10,7 +10,9 @@ mod ogb;
 mod options;
 pub mod pickle;
 mod planetoid;
+mod source;
 mod text;
+mod tu;
 mod whole;
 mod wiki_cs;
 
@@ -22,4 +24,5 @@ pub use numpy::{ElementType, NumpyArray};
 pub use ogb::read_ogb;
 pub use options::{NodeFeatures, ReadOptions};
 pub use planetoid::read_planetoid;
+pub use tu::read_tu;
 pub use wiki_cs::{WikiCs, read_wiki_cs, read_wiki_cs_splits};

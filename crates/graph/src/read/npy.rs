@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use ndarray::ArrayView2;
 
 use super::numpy::{Layout, NumpyArray, byte_count};
 use super::options::ReadOptions;
-use crate::atomic::write_atomically;
+use crate::atomic;
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -62,7 +62,7 @@ pub fn write_npy(path: &Path, matrix: ArrayView2<'_, f32>) -> Result<()> {
     }
     header.push('\n');
     let length = u16::try_from(header.len()).map_err(|_| Error::file(path, "the header is too long"))?;
-    write_atomically(path, |file| {
+    atomic::write(path, |file| {
         file.write_all(MAGIC)?;
         file.write_all(&[1, 0])?;
         file.write_all(&length.to_le_bytes())?;

@@ -193,7 +193,7 @@ fn a_bad_line_is_refused_with_file_and_line() {
     assert!(matches!(nameless, Err(Error::Line { line: 2, .. })));
     let latin1 = read(&Files::new(b"a,b\n\xe9,b\n").source().ids(NodeIds::Named)).unwrap_err();
     assert!(latin1.to_string().contains("UTF-8"), "{latin1}");
-    let utf16 = read(&Files::new(b"\xff\xfe0\0,\01\0\n\0").source()).unwrap_err();
+    let utf16 = read(&Files::new(b"\xff\xfe0\0,\x001\x00\n\0").source()).unwrap_err();
     assert!(utf16.to_string().contains("UTF-16"), "{utf16}");
 }
 

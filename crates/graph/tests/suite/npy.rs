@@ -8,14 +8,14 @@ use ndarray::{Array2, array};
 use proptest::prelude::*;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures")).join(name)
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/numpy")).join(name)
 }
 
 fn grid() -> Array2<f32> {
     array![[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 }
 
-/// The fixtures are written by NumPy, in `fixtures/make.py`.
+/// The fixtures are written by NumPy, in `fixtures/numpy/make.py`.
 #[test]
 fn what_numpy_wrote_is_read() {
     for name in ["version1.npy", "version2.npy", "version3.npy"] {

@@ -11,7 +11,7 @@ fn load(bytes: &[u8]) -> Result<Pickle, Error> {
 }
 
 fn fixture(protocol: u8) -> PathBuf {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/numpy");
     Path::new(folder).join(format!("content.{protocol}.pickle"))
 }
 
@@ -22,7 +22,7 @@ fn entries(pickle: &Pickle) -> Entries<'_> {
     }
 }
 
-/// The fixtures are written by `fixtures/make.py`, in Python 3.
+/// The fixtures are written by `fixtures/numpy/make.py`, in Python 3.
 #[test]
 fn all_protocols_say_the_same() {
     for protocol in 0..=4 {

@@ -1,9 +1,8 @@
 //! Writing what [`super::EdgeListSource`] reads.
 
-use std::io::Write;
 use std::path::Path;
 
-use crate::atomic::write_atomically;
+use crate::atomic;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::labels::Labels;
@@ -27,7 +26,7 @@ use crate::labels::Labels;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_edge_list(path: &Path, graph: &Graph) -> Result<()> {
-    write_atomically(path, |file| {
+    atomic::write(path, |file| {
         writeln!(file, "# nodes: {}", graph.node_count())?;
         let weights = graph.edge_weights();
         let header = if weights.is_some() { ",weight" } else { "" };
@@ -70,7 +69,7 @@ pub fn write_edge_list(path: &Path, graph: &Graph) -> Result<()> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_labels(path: &Path, labels: &Labels) -> Result<()> {
-    write_atomically(path, |file| {
+    atomic::write(path, |file| {
         writeln!(file, "label")?;
         for class in labels.iter() {
             let name = class.and_then(|class| labels.names().get(class as usize));

@@ -1,8 +1,8 @@
 //! Pickles, read by a machine that can build data and nothing else.
 //!
 //! A pickle is a program for a stack machine, and Python's machine can call
-//! anything. This one knows an explicit list of instructions ([`machine`]) and
-//! of names ([`globals`]): numbers, texts, lists, tuples, dicts, NumPy arrays
+//! anything. This one knows an explicit list of instructions (`machine.rs`) and
+//! of names (`globals.rs`): numbers, texts, lists, tuples, dicts, NumPy arrays
 //! and SciPy CSR matrices. Whatever else a pickle names is refused by that
 //! name. No code is run, because there is none to run.
 //!
@@ -12,6 +12,7 @@
 
 mod globals;
 mod machine;
+mod objects;
 mod text;
 mod value;
 

@@ -1,5 +1,12 @@
 //! Which graphs, or nodes, are for training, validation and testing.
 
+mod link;
+mod mt19937;
+mod random;
+mod stratified;
+
+pub use link::{LinkPart, LinkSplit};
+
 use crate::error::{Error, Result};
 
 /// Three lists of indices.

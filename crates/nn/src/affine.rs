@@ -1,0 +1,123 @@
+//! The kernels of the linear layer, on slices in row-major order.
+//!
+//! Rows are worked in blocks, so that the bias, the rectifier and its gate are
+//! applied while a block is in cache.
+
+use crate::blocks::map_chunks;
+use crate::element::Element;
+use crate::product::{Matrix, multiply};
+use crate::relu::{gated, rectified};
+
+/// Rows per block, forward.
+const ROWS: usize = 256;
+
+/// At most this many partial weight gradients are kept until they are added.
+const MOST_PARTIALS: usize = 16;
+
+/// `x W^T + b`, rectified if asked for: rows x out.
+pub(crate) fn forward<T: Element>(
+    x: &[T],
+    weight: &[T],
+    bias: Option<&[T]>,
+    in_features: usize,
+    out_features: usize,
+    rectify: bool,
+) -> Vec<T> {
+    let rows = x.len() / in_features;
+    let weight = Matrix::new(weight, out_features, in_features).transposed();
+    let mut out = vec![T::zero(); rows * out_features];
+    map_chunks(&mut out, ROWS * out_features, |block, out| {
+        let rows = out.len() / out_features;
+        let x = &x[block * ROWS * in_features..][..rows * in_features];
+        multiply(Matrix::new(x, rows, in_features), weight, out);
+        finish(out, bias, out_features, rectify);
+    });
+    out
+}
+
+/// Adds the bias to each row, then rectifies.
+fn finish<T: Element>(out: &mut [T], bias: Option<&[T]>, width: usize, rectify: bool) {
+    match (bias, rectify) {
+        (None, false) => {}
+        (None, true) => out.iter_mut().for_each(|v| *v = rectified(*v)),
+        (Some(bias), false) => {
+            for row in out.chunks_exact_mut(width) {
+                row.iter_mut().zip(bias).for_each(|(v, &b)| *v += b);
+            }
+        }
+        (Some(bias), true) => {
+            for row in out.chunks_exact_mut(width) {
+                row.iter_mut()
+                    .zip(bias)
+                    .for_each(|(v, &b)| *v = rectified(*v + b));
+            }
+        }
+    }
+}
+
+/// Gradients with respect to the input (if wanted), the weight and the bias,
+/// from the gradient `g` of the output and, if that was rectified, the output.
+///
+/// `dx = g W`, `dW = g^T x`, `db = g^T 1`, with `g` gated by `output > 0`.
+pub(crate) fn backward<T: Element>(
+    x: &[T],
+    weight: &[T],
+    output: Option<&[T]>,
+    gradient: &[T],
+    in_features: usize,
+    out_features: usize,
+    want_dx: bool,
+) -> (Option<Vec<T>>, Vec<T>, Vec<T>) {
+    let rows = x.len() / in_features;
+    let block_rows = ROWS.max(rows.div_ceil(MOST_PARTIALS));
+    let weight = Matrix::new(weight, out_features, in_features);
+
+    // One block: its partial weight and bias gradients; `dx` is written in place.
+    let work = |block: usize, rows: usize, dx: Option<&mut [T]>| {
+        let start = block * block_rows;
+        let x = Matrix::new(&x[start * in_features..][..rows * in_features], rows, in_features);
+        let range = start * out_features..(start + rows) * out_features;
+        let gate = output.map(|output| {
+            let pairs = gradient[range.clone()].iter().zip(&output[range.clone()]);
+            pairs.map(|(&g, &y)| gated(g, y)).collect::<Vec<T>>()
+        });
+        let g = gate.as_deref().unwrap_or(&gradient[range]);
+        let g_matrix = Matrix::new(g, rows, out_features);
+        if let Some(dx) = dx {
+            multiply(g_matrix, weight, dx);
+        }
+        let mut dw = vec![T::zero(); out_features * in_features];
+        multiply(g_matrix.transposed(), x, &mut dw);
+        (dw, column_sum(g, out_features))
+    };
+
+    let mut dx = want_dx.then(|| vec![T::zero(); x.len()]);
+    let partials = match &mut dx {
+        Some(dx) => map_chunks(dx, block_rows * in_features, |block, dx| {
+            work(block, dx.len() / in_features, Some(dx))
+        }),
+        None => crate::blocks::map(x, block_rows * in_features, |block, x| {
+            work(block, x.len() / in_features, None)
+        }),
+    };
+    let mut dw = vec![T::zero(); out_features * in_features];
+    let mut db = vec![T::zero(); out_features];
+    for (block_dw, block_db) in &partials {
+        add(&mut dw, block_dw);
+        add(&mut db, block_db);
+    }
+    (dx, dw, db)
+}
+
+/// The sum of each column of a block with `width` columns.
+fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
+    let mut sums = vec![T::zero(); width];
+    for row in data.chunks_exact(width) {
+        add(&mut sums, row);
+    }
+    sums
+}
+
+fn add<T: Element>(sum: &mut [T], term: &[T]) {
+    sum.iter_mut().zip(term).for_each(|(sum, &term)| *sum += term);
+}

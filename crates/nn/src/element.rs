@@ -1,0 +1,103 @@
+//! The two element types, and how kernels get at the numbers of a tensor.
+
+use std::borrow::Cow;
+use std::ops::Neg;
+
+use candle_core::{CpuStorage, DType, Layout, Result, Storage, Tensor, WithDType, bail};
+
+use crate::Error;
+
+/// f32 or f64: what the kernels of this crate are compiled for.
+pub(crate) trait Element: WithDType + Neg<Output = Self> {}
+
+impl Element for f32 {}
+impl Element for f64 {}
+
+/// Refuses element types that no kernel is compiled for.
+pub(crate) fn check_float(what: &str, dtype: DType) -> crate::Result<()> {
+    match dtype {
+        DType::F32 | DType::F64 => Ok(()),
+        found => Err(Error::DType {
+            what: what.to_owned(),
+            found,
+            expected: "f32 or f64",
+        }),
+    }
+}
+
+/// Refuses `tensor` unless its elements are of the type that its partner has.
+pub(crate) fn check_dtype(what: &str, tensor: &Tensor, expected: DType) -> crate::Result<()> {
+    if tensor.dtype() == expected {
+        return Ok(());
+    }
+    Err(Error::DType {
+        what: what.to_owned(),
+        found: tensor.dtype(),
+        expected: expected.as_str(),
+    })
+}
+
+/// Refuses `tensor` unless it is a matrix with `columns` columns; gives its
+/// number of rows.
+pub(crate) fn check_columns(what: &str, tensor: &Tensor, columns: usize) -> crate::Result<usize> {
+    match tensor.dims() {
+        &[rows, found] if found == columns => Ok(rows),
+        found => Err(Error::Shape {
+            what: what.to_owned(),
+            found: found.to_vec(),
+            expected: format!("(rows, {columns})"),
+        }),
+    }
+}
+
+/// The numbers of a tensor in row-major order, copied only if they lie
+/// otherwise in memory.
+pub(crate) fn in_order<'a, T: Element>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
+    let data = T::cpu_storage_as_slice(storage)?;
+    Ok(match layout.contiguous_offsets() {
+        Some((start, end)) => Cow::Borrowed(&data[start..end]),
+        None => Cow::Owned(gathered(data, layout)),
+    })
+}
+
+/// The numbers a layout with any strides points at, in row-major order.
+fn gathered<T: Element>(data: &[T], layout: &Layout) -> Vec<T> {
+    let mut offsets = vec![layout.start_offset()];
+    for (&size, &stride) in layout.dims().iter().zip(layout.stride()) {
+        let along = |&offset: &usize| (0..size).map(move |step| offset + step * stride);
+        offsets = offsets.iter().flat_map(along).collect();
+    }
+    offsets.into_iter().map(|offset| data[offset]).collect()
+}
+
+/// Runs `kernel` on the numbers of a tensor in row-major order.
+pub(crate) fn with_values<T: Element, R>(
+    tensor: &Tensor,
+    kernel: impl FnOnce(&[T]) -> Result<R>,
+) -> Result<R> {
+    let (storage, layout) = tensor.storage_and_layout();
+    match &*storage {
+        Storage::Cpu(storage) => kernel(&in_order(storage, layout)?),
+        _ => bail!("egg-nn runs on the CPU; move the tensor there with to_device(&Device::Cpu)"),
+    }
+}
+
+/// Calls a generic function for the element type of `$dtype`.
+macro_rules! for_element {
+    ($dtype:expr, $T:ident => $call:expr) => {
+        match $dtype {
+            candle_core::DType::F32 => {
+                type $T = f32;
+                $call
+            }
+            candle_core::DType::F64 => {
+                type $T = f64;
+                $call
+            }
+            other => {
+                Err(candle_core::Error::Msg(format!("egg-nn computes in f32 or f64, not {other:?}")).into())
+            }
+        }
+    };
+}
+pub(crate) use for_element;

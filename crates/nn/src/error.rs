@@ -1,0 +1,84 @@
+//! What can be wrong with an input, and what to do about it.
+
+use candle_core::DType;
+use thiserror::Error;
+
+/// The result of everything in this crate that looks at input.
+///
+/// ```
+/// use candle_core::{DType, Device};
+/// use egg_nn::{Parameters, Result};
+///
+/// fn store() -> Result<Parameters> {
+///     Parameters::new(DType::F32, &Device::Cpu)
+/// }
+/// assert!(store().is_ok());
+/// ```
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a layer, a loss or an optimiser refused its input.
+///
+/// Every variant carries the name, the shape or the value at fault.
+///
+/// ```
+/// use candle_core::{DType, Device};
+/// use egg_nn::{Error, Parameters};
+///
+/// let refused = Parameters::new(DType::U8, &Device::Cpu);
+/// assert!(matches!(refused, Err(Error::DType { .. })));
+/// ```
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A tensor is neither f32 nor f64, or not of the type its partner has.
+    #[error("{what} is {found:?}, expected {expected}; convert it with Tensor::to_dtype")]
+    DType {
+        /// Which argument.
+        what: String,
+        /// The type found.
+        found: DType,
+        /// The types that would do.
+        expected: &'static str,
+    },
+    /// A tensor has the wrong shape.
+    #[error("{what} has shape {found:?}, expected {expected}")]
+    Shape {
+        /// Which argument.
+        what: String,
+        /// The shape found.
+        found: Vec<usize>,
+        /// The shape that would do.
+        expected: String,
+    },
+    /// Two parameters or buffers of one model have the same name.
+    #[error("the name {name:?} is taken; give each layer a scope of its own")]
+    DuplicateName {
+        /// The full name.
+        name: String,
+    },
+    /// A value for a parameter or a buffer is not among those to be loaded.
+    #[error("no value for {name:?} among those to be loaded; was the model built with other settings?")]
+    MissingName {
+        /// The full name.
+        name: String,
+    },
+    /// A value to be loaded belongs to no parameter or buffer.
+    #[error("{name:?} belongs to no parameter of this model; was the model built with other settings?")]
+    UnexpectedName {
+        /// The full name.
+        name: String,
+    },
+    /// A number is outside its range.
+    #[error("{name} = {value} is not allowed: {requirement}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must satisfy.
+        requirement: &'static str,
+    },
+    /// A tensor operation failed.
+    #[error(transparent)]
+    Candle(#[from] candle_core::Error),
+}

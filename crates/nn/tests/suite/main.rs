@@ -1,0 +1,9 @@
+//! The tests of the crate from outside, in one program with a file per subject.
+
+mod bad_input;
+mod degenerate;
+mod determinism;
+mod fixture;
+mod gradient;
+mod layer_values;
+mod parameters;
