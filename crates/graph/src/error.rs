@@ -227,6 +227,12 @@ pub enum LineProblem {
     /// The line is blank where none may be.
     #[error("the line is blank")]
     Blank,
+    /// The line can't be taken apart, or says what it may not say.
+    #[error("{problem}")]
+    Syntax {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The line is longer than any that belongs here.
     #[error("the line is longer than {limit} bytes")]
     TooLong {

@@ -33,7 +33,11 @@ pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use layout::Layout;
 pub use propagation::Propagation;
-pub use read::{NodeFeatures, ReadOptions, read_tu};
+pub use read::{
+    EdgeList, EdgeListSource, ElementType, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions, WikiCs,
+    pickle, read_gnn_benchmark, read_npy, read_ogb, read_planetoid, read_tu, read_wiki_cs,
+    read_wiki_cs_splits, write_edge_list, write_labels, write_npy,
+};
 pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
 pub use sparse::CsrMatrix;
 pub use split::{LinkPart, LinkSplit, Split};

@@ -1,9 +1,28 @@
 //! Readers, one file per layout, and what they have in common.
 
+mod csr;
+mod edge_list;
+mod gnn_benchmark;
+mod npy;
+mod npz;
+mod numpy;
+mod ogb;
 mod options;
+pub mod pickle;
+mod planetoid;
 mod source;
 mod text;
 mod tu;
+mod whole;
+mod wiki_cs;
 
+pub use edge_list::{EdgeList, EdgeListSource, NodeIds, write_edge_list, write_labels};
+pub use gnn_benchmark::read_gnn_benchmark;
+pub use npy::{read_npy, write_npy};
+pub use npz::Npz;
+pub use numpy::{ElementType, NumpyArray};
+pub use ogb::read_ogb;
 pub use options::{NodeFeatures, ReadOptions};
+pub use planetoid::read_planetoid;
 pub use tu::read_tu;
+pub use wiki_cs::{WikiCs, read_wiki_cs, read_wiki_cs_splits};

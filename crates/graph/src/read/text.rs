@@ -128,20 +128,21 @@ impl<R: BufRead> Lines<R> {
 
     /// A whole number within bounds.
     pub(crate) fn within(&self, field: &[u8], what: &'static str, least: i64, most: i64) -> Result<i64> {
-        let value = self.integer(field)?;
-        if (least..=most).contains(&value) {
-            return Ok(value);
-        }
+        // A whole number too large for 64 bits is out of every range.
+        let value = match parse_integer(field) {
+            Some(value) if (least..=most).contains(&value) => return Ok(value),
+            None if !is_decimal(field) => return self.integer(field),
+            _ => shown(field),
+        };
         Err(self.wrong(LineProblem::OutOfRange {
             what,
-            value: value.to_string(),
+            value,
             least,
             most,
         }))
     }
 
     fn not_a_number(&self, field: &[u8], expected: &'static str) -> Error {
-        // A whole number too large for 64 bits is out of every range.
         self.wrong(LineProblem::NotANumber {
             text: shown(field),
             expected,
@@ -171,8 +172,16 @@ pub(crate) fn parse_integer(field: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
+fn is_decimal(field: &[u8]) -> bool {
+    let digits = match field {
+        [b'-' | b'+', digits @ ..] => digits,
+        digits => digits,
+    };
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
 /// A field as it can be shown to a person.
-fn shown(field: &[u8]) -> String {
+pub(crate) fn shown(field: &[u8]) -> String {
     let text = String::from_utf8_lossy(field);
     let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     if text.chars().count() > 40 {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 /// A file or folder of the benchmark data: below `EGG_DATASETS`, or below
 /// `shared/datasets` beside the project. `None`, with a line that says so, if
 /// there are no data; a name that is missing from data that are there fails.
+#[expect(clippy::print_stderr, reason = "a test that was skipped should say so")]
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/datasets"));
     let folder = match std::env::var_os("EGG_DATASETS") {
