@@ -13,6 +13,7 @@ mod features;
 mod graph;
 mod labels;
 mod layout;
+mod load;
 mod petgraph;
 mod propagation;
 mod read;
@@ -20,7 +21,9 @@ mod registry;
 mod sparse;
 mod split;
 mod store;
+pub mod synthetic;
 mod transform;
+mod write;
 
 pub use adjacency::{EdgeNotes, MAX_NODES, SelfLoops};
 pub use batch::{GraphBatch, batches};
@@ -32,6 +35,7 @@ pub use features::Features;
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use layout::Layout;
+pub use load::{DataSource, Loaded};
 pub use propagation::Propagation;
 pub use read::{
     EdgeList, EdgeListSource, ElementType, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions, WikiCs,
@@ -42,3 +46,4 @@ pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task
 pub use sparse::CsrMatrix;
 pub use split::{LinkPart, LinkSplit, Split};
 pub use transform::OGB_ATOM_CARDINALITIES;
+pub use write::write_tu;

@@ -49,16 +49,16 @@ pub(super) struct Stage {
 /// cores with an empty target directory.
 #[rustfmt::skip] // It is a table.
 pub(super) const STAGES: &[Stage] = &[
-    stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 180),
+    stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 120),
     stage("format", "cargo fmt", Check::Format, On::Neither, 20),
-    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 180),
+    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 200),
     stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 120),
-    stage("xtask", "tests of xtask itself", Check::Xtask, On::Neither, 60),
-    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 300),
+    stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 120),
+    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 420),
     stage("test-pure-rust", "tests, pure-Rust backend", Check::Tests, On::PureRust, 240),
-    stage("agree", "both backends give the same results", Check::Agree, On::Both, 120),
-    stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 100),
-    stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 60),
+    stage("agree", "both backends give the same results", Check::Agree, On::Both, 100),
+    stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 90),
+    stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 40),
     stage("docs", "documentation builds without warnings", Check::Docs, On::Chosen, 80),
     stage("alone", "geometry on its own needs no BLAS, candle or graph package", Check::Alone, On::Neither, 20),
 ];
@@ -113,7 +113,13 @@ impl Stage {
                 flags,
                 &["--all-targets", "--", "-D", "warnings"],
             ])],
-            Check::Xtask => vec![step(&[&["test", "-p", "xtask"]])],
+            Check::Xtask => vec![
+                step(&[
+                    &["clippy", "-p", "xtask", "--features", "data"],
+                    &["--all-targets", "--", "-D", "warnings"],
+                ]),
+                step(&[&["test", "-p", "xtask", "--features", "data"]]),
+            ],
             Check::Tests => {
                 // Criterion's benches run each measurement once here, as a
                 // smoke test. Doctests are not among "all targets".
