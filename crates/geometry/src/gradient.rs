@@ -67,7 +67,7 @@ impl Factors {
             // Halves first: the sum of two large entries can overflow.
             .for_each(|to, a, b| *to = 0.5 * a.as_f64() + 0.5 * b.as_f64());
         let mut out = Array2::zeros(h.dim());
-        self.gradient_from_symmetric(h, out.view_mut(), workspace)?;
+        self.pull_back(h, Upstream::Square, out.view_mut(), workspace)?;
         Ok(out)
     }
 
@@ -116,13 +116,14 @@ impl Factors {
             matrix_in(&mut workspace.square, m, m),
             T::as_f64,
         );
-        self.gradient_from_symmetric(h, out, workspace)
+        self.pull_back(h, Upstream::Square, out, workspace)
     }
 
-    /// The formula, with `G` in `workspace.square`.
-    fn gradient_from_symmetric<T: Scalar>(
+    /// The formula, with `G` where `upstream` says.
+    pub(crate) fn pull_back<T: Scalar>(
         &self,
         h: ArrayView2<'_, T>,
+        upstream: Upstream,
         mut out: ArrayViewMut2<'_, T>,
         workspace: &mut Workspace,
     ) -> Result<()> {
@@ -131,13 +132,17 @@ impl Factors {
         check::finite("H", &h)?;
         check::shape("output", &out.view(), (n, m))?;
         let p = self.choice().p;
-        let mut g = matrix_in(&mut workspace.square, m, m);
+        let g = match upstream {
+            Upstream::Square => matrix_in(&mut workspace.square, m, m),
+            Upstream::Diagonal => matrix_in(&mut workspace.values, 1, m),
+        };
         let magnitude = max_abs(&g.view());
         // p = 0 is a zero H; p = m is the whole space, whose projector is constant.
         if p == 0 || p == m || magnitude == 0.0 {
             out.fill(T::zero());
             return Ok(());
         }
+        let mut g = g;
         g /= magnitude;
 
         let (kept, dropped) = self.split();
@@ -146,7 +151,12 @@ impl Factors {
         // A = U_p^T G, the coupling X = K o (A U_d), and B = X U_d^T + null part:
         // G_C = U_p B + (U_p B)^T.
         let mut a = matrix_in(in_kept, p, m);
-        general_mat_mul(1.0, &kept, &g, 0.0, &mut a);
+        match upstream {
+            Upstream::Square => general_mat_mul(1.0, &kept, &g, 0.0, &mut a),
+            Upstream::Diagonal => {
+                Zip::from(&mut a).and(&kept).and_broadcast(&g).for_each(|to, u, g| *to = u * g);
+            }
+        }
         let mut x = matrix_in(coupling, p, dropped.nrows());
         general_mat_mul(1.0, &a, &dropped.t(), 0.0, &mut x);
 
@@ -204,6 +214,15 @@ impl Factors {
             *entry *= inverse_gap::<T>(self.eigenvalue(i), self.eigenvalue(p + j));
         }
     }
+}
+
+/// Where `G` lies in the workspace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Upstream {
+    /// m x m, symmetric, in `square`.
+    Square,
+    /// m numbers, the diagonal of an otherwise zero matrix, in `values`.
+    Diagonal,
 }
 
 /// The guarded `1 / (kept - dropped)` of two eigenvalues.

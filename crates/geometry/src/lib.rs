@@ -50,6 +50,7 @@
 
 mod angles;
 mod check;
+pub mod dense;
 mod distance;
 mod error;
 mod factors;
@@ -58,6 +59,7 @@ mod geodesic;
 mod gradient;
 mod kernel;
 mod kmeans;
+mod leverage;
 mod linalg;
 mod mean;
 mod neighbours;

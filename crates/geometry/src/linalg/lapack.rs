@@ -221,3 +221,54 @@ pub(super) fn eigh_in_place(
         Err(failed(format!("dsyevd returned info = {info}")))
     }
 }
+
+/// Nothing: LAPACK inverts in place.
+#[derive(Debug, Default)]
+pub(super) struct InvertWorkspace;
+
+pub(super) fn invert_in_place(order: usize, a: &mut [f64], _: &mut InvertWorkspace) -> Result<()> {
+    let failed = |reason: String| Error::Backend {
+        operation: "Cholesky inverse",
+        rows: order,
+        columns: order,
+        backend: "openblas",
+        reason,
+    };
+    if a.len() != order * order {
+        return Err(failed("buffer of the wrong length".to_owned()));
+    }
+    if order == 0 {
+        return Ok(());
+    }
+    let n = c_int::try_from(order).map_err(|_| failed("too large for 32-bit LAPACK".to_owned()))?;
+    let uplo = b'L'.cast_signed();
+    let (mut factored, mut inverted) = (0, 0);
+    // SAFETY: `a` holds order * order numbers, checked above, and is the only
+    // array either routine touches.
+    unsafe {
+        lapack_sys::dpotrf_(
+            &raw const uplo,
+            &raw const n,
+            a.as_mut_ptr(),
+            &raw const n,
+            &raw mut factored,
+        );
+        if factored == 0 {
+            lapack_sys::dpotri_(
+                &raw const uplo,
+                &raw const n,
+                a.as_mut_ptr(),
+                &raw const n,
+                &raw mut inverted,
+            );
+        }
+    }
+    if factored != 0 || inverted != 0 {
+        return Err(failed(format!(
+            "not positive definite (dpotrf returned info = {factored}, dpotri {inverted})"
+        )));
+    }
+    // The lower triangle of a column-major matrix is the upper of a row-major.
+    super::mirror_upper(order, a);
+    Ok(())
+}

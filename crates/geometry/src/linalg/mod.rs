@@ -53,6 +53,15 @@ pub(crate) struct EighWorkspace {
     pure: pure::EighWorkspace,
 }
 
+/// Reusable memory for [`invert_in_place`].
+#[derive(Debug, Default)]
+pub(crate) struct InvertWorkspace {
+    #[cfg(feature = "openblas")]
+    lapack: lapack::InvertWorkspace,
+    #[cfg(feature = "pure-rust")]
+    pure: pure::InvertWorkspace,
+}
+
 /// Calls one function of the active backend. In tests with both features on,
 /// `forced::with_pure_rust` can turn a thread to the other one.
 macro_rules! dispatch {
@@ -133,6 +142,32 @@ pub(crate) fn eigh_in_place(
     }
     #[cfg(all(feature = "pure-rust", not(feature = "openblas")))]
     pure::eigh_in_place(order, a, values, &mut workspace.pure)
+}
+
+/// The inverse of the symmetric positive definite `order x order` matrix in `a`,
+/// both triangles, by Cholesky, with no allocation once `workspace` has grown.
+pub(crate) fn invert_in_place(order: usize, a: &mut [f64], workspace: &mut InvertWorkspace) -> Result<()> {
+    #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
+    if forced::pure_rust() {
+        return pure::invert_in_place(order, a, &mut workspace.pure);
+    }
+    #[cfg(feature = "openblas")]
+    {
+        lapack::use_one_thread();
+        lapack::invert_in_place(order, a, &mut workspace.lapack)
+    }
+    #[cfg(all(feature = "pure-rust", not(feature = "openblas")))]
+    pure::invert_in_place(order, a, &mut workspace.pure)
+}
+
+/// Copies the upper triangle of a row-major matrix onto the lower.
+fn mirror_upper(order: usize, a: &mut [f64]) {
+    for row in 1..order {
+        let (above, below) = a.split_at_mut(row * order);
+        for (column, entry) in below[..row].iter_mut().enumerate() {
+            *entry = above[column * order + row];
+        }
+    }
 }
 
 /// The least sine of an angle at which the arccosine of a computed singular

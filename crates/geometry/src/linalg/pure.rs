@@ -6,6 +6,7 @@
 
 use faer::diag::{Diag, DiagMut};
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::householder;
 use faer::linalg::qr::no_pivoting::factor;
@@ -209,5 +210,63 @@ pub(super) fn eigh_in_place(
     )
     .map_err(|reason| failed("eigendecomposition", order, order, reason))?;
     a.copy_from_slice(&workspace.vectors);
+    Ok(())
+}
+
+/// faer's scratch memory and the inverse, which it can't write over its input.
+#[derive(Default)]
+pub(super) struct InvertWorkspace {
+    order: usize,
+    scratch: Option<MemBuffer>,
+    inverse: Vec<f64>,
+}
+
+impl std::fmt::Debug for InvertWorkspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InvertWorkspace")
+            .field("order", &self.order)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn invert_in_place(order: usize, a: &mut [f64], workspace: &mut InvertWorkspace) -> Result<()> {
+    if a.len() != order * order {
+        return Err(failed(
+            "Cholesky inverse",
+            order,
+            order,
+            "buffer of the wrong length",
+        ));
+    }
+    if order == 0 {
+        return Ok(());
+    }
+    if order > workspace.order {
+        workspace.scratch = None;
+        workspace.order = order;
+    }
+    let scratch = workspace.scratch.get_or_insert_with(|| {
+        let factor = llt::factor::cholesky_in_place_scratch::<f64>(order, Par::Seq, Default::default());
+        MemBuffer::new(factor.or(llt::inverse::inverse_scratch::<f64>(order, Par::Seq)))
+    });
+    llt::factor::cholesky_in_place(
+        MatMut::from_column_major_slice_mut(a, order, order),
+        Default::default(),
+        Par::Seq,
+        MemStack::new(scratch),
+        Default::default(),
+    )
+    .map_err(|reason| failed("Cholesky inverse", order, order, reason))?;
+    workspace.inverse.clear();
+    workspace.inverse.resize(order * order, 0.0);
+    llt::inverse::inverse(
+        MatMut::from_column_major_slice_mut(&mut workspace.inverse, order, order),
+        MatRef::from_column_major_slice(a, order, order),
+        Par::Seq,
+        MemStack::new(scratch),
+    );
+    a.copy_from_slice(&workspace.inverse);
+    // faer writes the lower triangle, which a row-major view sees as the upper.
+    super::mirror_upper(order, a);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 
-use super::{Decompose, EighWorkspace, eigh_in_place};
+use super::{Decompose, EighWorkspace, InvertWorkspace, eigh_in_place, invert_in_place};
 
 fn matrix(rows: usize, columns: usize) -> impl Strategy<Value = Array2<f64>> {
     prop::collection::vec(-1.0..1.0f64, rows * columns)
@@ -56,6 +56,32 @@ proptest! {
         let values = ndarray::Array1::from_vec(in_place);
         prop_assert!(close(&(&rows.t() * &values).dot(&rows), &symmetric));
     }
+}
+
+proptest! {
+    #[test]
+    fn the_inverse_inverts(a in (1..40usize).prop_flat_map(|n| matrix(n, n))) {
+        let order = a.nrows();
+        let definite = a.dot(&a.t()) + Array2::<f64>::eye(order);
+        let mut workspace = InvertWorkspace::default();
+        // Twice, the second time smaller, in the same memory.
+        for order in [order, order.div_ceil(2)] {
+            let definite = definite.slice(ndarray::s![..order, ..order]).to_owned();
+            let mut buffer: Vec<f64> = definite.iter().copied().collect();
+            invert_in_place(order, &mut buffer, &mut workspace).unwrap();
+            let inverse = Array2::from_shape_vec((order, order), buffer).unwrap();
+            prop_assert_eq!(&inverse, &inverse.t());
+            prop_assert!(close(&inverse.dot(&definite), &Array2::eye(order)));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_definite_has_no_inverse() {
+    let mut workspace = InvertWorkspace::default();
+    assert!(invert_in_place(2, &mut [1.0, 2.0, 2.0, 1.0], &mut workspace).is_err());
+    assert!(invert_in_place(2, &mut [1.0; 3], &mut workspace).is_err());
+    assert!(invert_in_place(0, &mut [], &mut workspace).is_ok());
 }
 
 #[test]

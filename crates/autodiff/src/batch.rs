@@ -1,0 +1,288 @@
+//! One operation on every graph of a mini-batch, in parallel, as one candle op.
+//!
+//! A [`Kernel`] says what happens to one graph; [`Runner`] stacks it over a
+//! batch. What the forward pass of a graph found out (its factors) stays with
+//! the op until the tape is dropped, and then goes back to a pool.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use candle_core::{CpuStorage, CustomOp1, Device, Layout, Shape, Tensor};
+use ndarray::{ArrayView2, ArrayViewMut2};
+use rayon::prelude::*;
+
+use crate::element::{Element, check_matrix, for_element, with_values};
+use crate::pool::Pool;
+use crate::{Error, Result};
+
+/// What happens to one graph: from its n x m rows to some numbers, and back.
+pub(crate) trait Kernel: Debug + Send + Sync + 'static {
+    /// What the backward pass needs of the forward pass, one per graph.
+    type Saved: Default + Debug + Send + Sync;
+    /// Memory for intermediate results, one per thread.
+    type Scratch: Default + Debug + Send;
+
+    fn name(&self) -> &'static str;
+
+    /// How many numbers a graph of n rows and m columns gives.
+    fn length(&self, n: usize, m: usize) -> usize;
+
+    /// The shape of the numbers of all graphs together.
+    fn shape(&self, graphs: usize, rows: usize, m: usize) -> Shape;
+
+    fn forward<T: Element>(
+        &self,
+        h: ArrayView2<'_, T>,
+        out: &mut [T],
+        saved: &mut Self::Saved,
+        scratch: &mut Self::Scratch,
+    ) -> Result<()>;
+
+    /// Writes `dL/dH`, given the gradient by the numbers.
+    fn backward<T: Element>(
+        &self,
+        h: ArrayView2<'_, T>,
+        upstream: &[T],
+        out: ArrayViewMut2<'_, T>,
+        saved: &Self::Saved,
+        scratch: &mut Self::Scratch,
+    ) -> Result<()>;
+}
+
+/// A kernel with the memory it works in.
+#[derive(Debug)]
+pub(crate) struct Runner<K: Kernel> {
+    kernel: K,
+    saved: Pool<K::Saved>,
+    scratch: Pool<K::Scratch>,
+}
+
+impl<K: Kernel> Runner<K> {
+    pub(crate) fn new(kernel: K) -> Arc<Self> {
+        Arc::new(Self {
+            kernel,
+            saved: Pool::default(),
+            scratch: Pool::default(),
+        })
+    }
+
+    pub(crate) fn kernel(&self) -> &K {
+        &self.kernel
+    }
+
+    /// Applies the kernel to the graphs that `offsets` cut from the rows of `h`,
+    /// and looks at what it found out about each.
+    pub(crate) fn apply<R>(
+        self: &Arc<Self>,
+        h: &Tensor,
+        offsets: &[usize],
+        inspect: impl FnOnce(&[K::Saved]) -> R,
+    ) -> Result<(Tensor, R)> {
+        let (rows, columns) = check_matrix("H", h)?;
+        check_offsets(offsets, rows)?;
+        if columns == 0 {
+            return Err(Error::Shape {
+                what: "H",
+                found: h.dims().to_vec(),
+                expected: "at least one column".to_owned(),
+            });
+        }
+        // Both moves are on the tape.
+        let host = h.to_device(&Device::Cpu)?;
+        let mut op = PerGraph {
+            saved: self.saved.take(offsets.len() - 1),
+            runner: Arc::clone(self),
+            offsets: offsets.to_vec(),
+            output: Mutex::new(None),
+            shape: self.kernel.shape(offsets.len() - 1, rows, columns),
+        };
+        let output = for_element!(h.dtype(), T => {
+            with_values::<T, _>(&host, |values| op.forward(values, columns))
+                .map(<T as candle_core::WithDType>::to_cpu_storage_owned)
+        })?;
+        op.output = Mutex::new(Some(output));
+        let found = inspect(&op.saved);
+        Ok((host.apply_op1(op)?.to_device(h.device())?, found))
+    }
+}
+
+/// Refuses offsets that are not an ascending list from 0 to the number of rows.
+fn check_offsets(offsets: &[usize], rows: usize) -> Result<()> {
+    let refuse = |position: usize, value: usize, requirement: String| {
+        Err(Error::Offsets {
+            position,
+            value,
+            requirement,
+        })
+    };
+    match offsets.first() {
+        None => return refuse(0, 0, "there must be at least one offset".to_owned()),
+        Some(0) => {}
+        Some(&first) => return refuse(0, first, "the first offset must be 0".to_owned()),
+    }
+    for (position, pair) in offsets.windows(2).enumerate() {
+        if pair[1] < pair[0] {
+            let requirement = format!("it must not be less than the offset before it, {}", pair[0]);
+            return refuse(position + 1, pair[1], requirement);
+        }
+    }
+    let last = offsets[offsets.len() - 1];
+    if last != rows {
+        let requirement = format!("the last offset must be the number of rows, {rows}");
+        return refuse(offsets.len() - 1, last, requirement);
+    }
+    Ok(())
+}
+
+/// The op on the tape: made for one forward pass, with what that found out.
+struct PerGraph<K: Kernel> {
+    runner: Arc<Runner<K>>,
+    saved: Vec<K::Saved>,
+    offsets: Vec<usize>,
+    /// Worked out before the op is applied, where errors keep their type.
+    output: Mutex<Option<CpuStorage>>,
+    shape: Shape,
+}
+
+impl<K: Kernel> Drop for PerGraph<K> {
+    fn drop(&mut self) {
+        self.runner.saved.give_back(std::mem::take(&mut self.saved));
+    }
+}
+
+impl<K: Kernel> PerGraph<K> {
+    fn forward<T: Element>(&mut self, h: &[T], columns: usize) -> Result<Vec<T>> {
+        let Runner { kernel, scratch, .. } = &*self.runner;
+        let mut output = vec![T::zero(); self.shape.elem_count()];
+        let mut rest = &mut output[..];
+        let mut jobs = Vec::with_capacity(self.saved.len());
+        for (graph, (rows, saved)) in self.offsets.windows(2).zip(&mut self.saved).enumerate() {
+            let n = rows[1] - rows[0];
+            let (out, tail) = std::mem::take(&mut rest).split_at_mut(kernel.length(n, columns));
+            rest = tail;
+            let h = &h[rows[0] * columns..rows[1] * columns];
+            jobs.push(Job {
+                graph,
+                cost: cost(n, columns),
+                work: move |scratch: &mut K::Scratch| {
+                    kernel.forward(matrix(h, n, columns), out, saved, scratch)
+                },
+            });
+        }
+        run(jobs, scratch)?;
+        Ok(output)
+    }
+
+    fn backward<T: Element>(&self, h: &[T], upstream: &[T], columns: usize) -> Result<Vec<T>> {
+        let Runner { kernel, scratch, .. } = &*self.runner;
+        let mut output = vec![T::zero(); h.len()];
+        let (mut rest, mut upstream) = (&mut output[..], upstream);
+        let mut jobs = Vec::with_capacity(self.saved.len());
+        for (graph, (rows, saved)) in self.offsets.windows(2).zip(&self.saved).enumerate() {
+            let n = rows[1] - rows[0];
+            let (out, tail) = std::mem::take(&mut rest).split_at_mut(n * columns);
+            rest = tail;
+            let (g, tail) = upstream.split_at(kernel.length(n, columns));
+            upstream = tail;
+            // No rows, no gradient: kernels need not think of it.
+            if n == 0 {
+                continue;
+            }
+            let h = &h[rows[0] * columns..rows[1] * columns];
+            jobs.push(Job {
+                graph,
+                cost: cost(n, columns),
+                work: move |scratch: &mut K::Scratch| {
+                    let out = matrix_mut(out, n, columns);
+                    kernel.backward(matrix(h, n, columns), g, out, saved, scratch)
+                },
+            });
+        }
+        run(jobs, scratch)?;
+        Ok(output)
+    }
+}
+
+impl<K: Kernel> CustomOp1 for PerGraph<K> {
+    fn name(&self) -> &'static str {
+        self.runner.kernel.name()
+    }
+
+    fn cpu_fwd(&self, _: &CpuStorage, _: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match output {
+            Some(output) => Ok((output, self.shape.clone())),
+            None => Err(candle_core::Error::msg(
+                "this op belongs to one forward pass and was run again",
+            )),
+        }
+    }
+
+    fn bwd(&self, h: &Tensor, _: &Tensor, upstream: &Tensor) -> candle_core::Result<Option<Tensor>> {
+        let columns = h.dims2()?.1;
+        let run = || -> Result<Tensor> {
+            for_element!(h.dtype(), T => {
+                let gradient = with_values::<T, _>(h, |values| {
+                    with_values::<T, _>(upstream, |g| self.backward(values, g, columns))
+                })?;
+                Ok(Tensor::from_vec(gradient, h.shape(), h.device())?)
+            })
+        };
+        run().map(Some).map_err(Error::into_candle)
+    }
+}
+
+/// The work on one graph.
+struct Job<W> {
+    graph: usize,
+    cost: usize,
+    work: W,
+}
+
+/// What a decomposition of n x m costs, up to a factor.
+fn cost(n: usize, m: usize) -> usize {
+    n.saturating_mul(m).saturating_mul(n.min(m))
+}
+
+/// Runs the jobs on rayon's threads, the longest first: each thread that is done
+/// with one takes the next, so that the short ones fill the gaps at the end.
+///
+/// The error is that of the first graph that has one, whichever thread met it.
+fn run<S, W>(mut jobs: Vec<Job<W>>, scratch: &Pool<S>) -> Result<()>
+where
+    S: Default + Send,
+    W: FnOnce(&mut S) -> Result<()> + Send,
+{
+    jobs.sort_by_key(|job| (std::cmp::Reverse(job.cost), job.graph));
+    let first_error: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let work = |job: Job<W>, scratch: &mut S| {
+        if let Err(error) = (job.work)(scratch) {
+            let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.as_ref().is_none_or(|(graph, _)| job.graph < *graph) {
+                *first = Some((job.graph, error));
+            }
+        }
+    };
+    if jobs.len() <= 1 {
+        let mut loan = scratch.lend();
+        jobs.into_iter().for_each(|job| work(job, loan.get()));
+    } else {
+        jobs.into_iter()
+            .par_bridge()
+            .for_each_init(|| scratch.lend(), |loan, job| work(job, loan.get()));
+    }
+    match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(()),
+        Some((graph, error)) => Err(error.in_graph(graph)),
+    }
+}
+
+fn matrix<T>(entries: &[T], rows: usize, columns: usize) -> ArrayView2<'_, T> {
+    ArrayView2::from_shape((rows, columns), entries)
+        .unwrap_or_else(|_| unreachable!("offsets were checked against the rows"))
+}
+
+fn matrix_mut<T>(entries: &mut [T], rows: usize, columns: usize) -> ArrayViewMut2<'_, T> {
+    ArrayViewMut2::from_shape((rows, columns), entries)
+        .unwrap_or_else(|_| unreachable!("offsets were checked against the rows"))
+}
