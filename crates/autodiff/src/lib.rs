@@ -1,14 +1,69 @@
-//! stub
+//! Differentiable Grassmann operations for candle.
+//!
+//! ```
+//! use candle_core::{Device, Tensor, Var};
+//! use egg_autodiff::{Embedder, Flatten, RankRule};
+//!
+//! // Two graphs of three and two nodes, with four features each.
+//! let h = Var::new(
+//!     &[[1f32, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 3.0, 1.0], [1.0, 0.0, 0.0, 0.0]],
+//!     &Device::Cpu,
+//! )?;
+//! let embedder = Embedder::new(RankRule::Relative(0.5), Flatten::Upper)?;
+//! let rows = embedder.embed(&h, &[0, 3, 5])?; // one row per graph, whatever its size
+//! assert_eq!(rows.dims(), [2, 10]);
+//! let gradients = rows.sum_all()?.backward()?;
+//! assert_eq!(gradients.get(&h).unwrap().dims(), [5, 4]);
+//! # Ok::<(), egg_autodiff::Error>(())
+//! ```
+//!
+//! | operation | of | gives | gradient |
+//! |---|---|---|---|
+//! | [`grassmann_embed`], [`Embedder`] | a mini-batch | the projector of each graph, flattened | exact, finite wherever singular values meet or vanish |
+//! | [`soft_embed`], [`SoftEmbedder`] | a mini-batch | a smooth [`Filter`] of its spectrum, flattened | exact, bounded |
+//! | [`leverage`] | a mini-batch | how much each node matters | as the projector's |
+//! | [`projector`] | a matrix | its projector | as above |
+//! | [`svd()`] | a matrix, or a batch | U, s, V | the textbook's, guarded |
+//! | [`principal_angles`], [`projection_distance`] | two bases | angles, a distance | bounded |
+//!
+//! Tensors are f32 or f64; inside it is always f64. Graphs are worked on in
+//! parallel on rayon, and the results are the same bits on any number of
+//! threads. Factors of the forward pass are kept for the backward pass. The work
+//! is done on the CPU: tensors on another device are copied to the host, and
+//! results and gradients back. Bad input is a typed [`Error`] that says which
+//! graph it is in.
+//!
+//! # Backends
+//!
+//! Linear algebra is [`egg_geometry`]'s: feature `openblas` (the default) or
+//! `pure-rust`, which needs no system library.
+
+mod angles;
 mod batch;
 mod element;
 mod embed;
 mod error;
+mod filter;
 mod leverage;
+mod memory;
 mod pool;
 mod projector;
+mod resolvent;
+mod soft;
+mod spectral;
+mod svd;
 
+pub use angles::{principal_angles, projection_distance};
 pub use egg_geometry::{Flatten, RankChoice, RankRule};
 pub use embed::{Embedder, GraphSpectrum, grassmann_embed};
 pub use error::{Error, Result};
+pub use filter::Filter;
 pub use leverage::leverage;
 pub use projector::projector;
+pub use soft::{SoftEmbedder, soft_embed};
+pub use svd::{SVD_FLOOR, svd, svd_with_floor};
+
+/// Runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

@@ -78,12 +78,7 @@ pub fn thin_svd(a: ArrayView2<'_, f64>) -> Result<ThinSvd> {
 /// assert!((a[2] - a[3]).abs() < 1e-15); // the second row is (1, 1) / sqrt(2), or its negative
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
-pub fn symmetric_eigen(
-    order: usize,
-    a: &mut [f64],
-    values: &mut [f64],
-    scratch: &mut Scratch,
-) -> Result<()> {
+pub fn symmetric_eigen(order: usize, a: &mut [f64], values: &mut [f64], scratch: &mut Scratch) -> Result<()> {
     check_square(order, a)?;
     check_length("eigenvalues", order, values.len())?;
     linalg::eigh_in_place(order, a, values, &mut scratch.eigh)

@@ -154,7 +154,10 @@ impl Factors {
         match upstream {
             Upstream::Square => general_mat_mul(1.0, &kept, &g, 0.0, &mut a),
             Upstream::Diagonal => {
-                Zip::from(&mut a).and(&kept).and_broadcast(&g).for_each(|to, u, g| *to = u * g);
+                Zip::from(&mut a)
+                    .and(&kept)
+                    .and_broadcast(&g)
+                    .for_each(|to, u, g| *to = u * g);
             }
         }
         let mut x = matrix_in(coupling, p, dropped.nrows());

@@ -1,0 +1,188 @@
+//! Gradients of the hard operations against central differences.
+
+use candle_core::{Device, Tensor, Var};
+use egg_autodiff::{Flatten, RankRule, grassmann_embed, leverage, projector, svd};
+
+use crate::differences::{agrees, flat, normal, weighted_gradient, with_singular_values};
+
+/// Matrices with a clear cut after p, among them every degenerate kind.
+fn cases() -> Vec<(&'static str, Tensor, usize)> {
+    vec![
+        (
+            "generic",
+            with_singular_values(9, 5, &[4.0, 3.0, 2.0, 0.7, 0.3], 1),
+            3,
+        ),
+        (
+            "repeated among the kept",
+            with_singular_values(8, 5, &[3.0, 3.0, 3.0, 0.7, 0.3], 2),
+            3,
+        ),
+        (
+            "repeated among the dropped",
+            with_singular_values(8, 5, &[4.0, 3.0, 0.5, 0.5, 0.5], 3),
+            2,
+        ),
+        (
+            "repeated in both",
+            with_singular_values(8, 4, &[3.0, 3.0, 0.5, 0.5], 4),
+            2,
+        ),
+        (
+            "rank-deficient, cut at the rank",
+            with_singular_values(8, 5, &[3.0, 2.0], 5),
+            2,
+        ),
+        (
+            "rank-deficient, cut above",
+            with_singular_values(8, 6, &[3.0, 2.0, 0.5], 6),
+            2,
+        ),
+        ("n < m", with_singular_values(3, 6, &[3.0, 2.0, 0.5], 7), 2),
+        ("n < m, all kept", normal(3, 6, 8), 3),
+        (
+            "n < m, rank-deficient",
+            with_singular_values(4, 6, &[3.0, 1.0], 9),
+            1,
+        ),
+        ("n = 1", normal(1, 5, 10), 1),
+        ("m = 1", normal(5, 1, 11), 1),
+        (
+            "small",
+            (with_singular_values(9, 4, &[4.0, 3.0, 0.7, 0.3], 12) * 1e-30).unwrap(),
+            2,
+        ),
+        (
+            "large",
+            (with_singular_values(9, 4, &[4.0, 3.0, 0.7, 0.3], 13) * 1e30).unwrap(),
+            2,
+        ),
+    ]
+}
+
+#[test]
+fn of_the_embedding() {
+    for (what, h, p) in cases() {
+        let rows = h.dims()[0];
+        for flatten in [Flatten::Upper, Flatten::Isometric] {
+            agrees(what, &h, |h| {
+                grassmann_embed(h, &[0, rows], RankRule::Fixed(p), flatten)
+            });
+        }
+    }
+}
+
+#[test]
+fn of_the_projector() {
+    for (what, h, p) in cases() {
+        agrees(what, &h, |h| projector(h, RankRule::Fixed(p)));
+    }
+}
+
+#[test]
+fn of_the_leverage() {
+    for (what, h, p) in cases() {
+        let rows = h.dims()[0];
+        agrees(what, &h, |h| leverage(h, &[0, rows], RankRule::Fixed(p)));
+    }
+}
+
+#[test]
+fn of_a_mini_batch() {
+    let h = normal(16, 4, 20);
+    let offsets = [0, 0, 7, 9, 10, 10, 16];
+    let rule = RankRule::Fixed(1);
+    agrees("embedding", &h, |h| {
+        grassmann_embed(h, &offsets, rule, Flatten::Upper)
+    });
+    agrees("leverage", &h, |h| leverage(h, &offsets, rule));
+    // Not contiguous: the gradient goes through the transpose.
+    let turned = normal(4, 16, 21);
+    agrees("strided", &turned, |h| {
+        grassmann_embed(&h.t()?, &offsets, rule, Flatten::Upper)
+    });
+}
+
+#[test]
+fn of_the_svd() {
+    for (what, a) in [
+        ("tall", with_singular_values(7, 4, &[4.0, 3.0, 2.0, 1.0], 30)),
+        ("wide", with_singular_values(3, 6, &[4.0, 2.5, 1.0], 31)),
+        ("square", with_singular_values(4, 4, &[4.0, 3.0, 2.0, 1.0], 32)),
+        (
+            "small",
+            (with_singular_values(5, 3, &[4.0, 2.5, 1.0], 33) * 1e-20).unwrap(),
+        ),
+        ("one row", normal(1, 4, 34)),
+    ] {
+        agrees(what, &a, |a| Ok(svd(a)?.0));
+        agrees(what, &a, |a| Ok(svd(a)?.1));
+        agrees(what, &a, |a| Ok(svd(a)?.2));
+        // All three in one loss.
+        agrees(what, &a, |a| {
+            let (u, s, v) = svd(a)?;
+            Ok(Tensor::cat(
+                &[u.broadcast_mul(&s)?.flatten_all()?, s, v.sqr()?.flatten_all()?],
+                0,
+            )?)
+        });
+    }
+}
+
+#[test]
+fn of_a_batched_svd() {
+    let stack: Vec<Tensor> = (0..3)
+        .map(|k| with_singular_values(5, 3, &[4.0, 2.5, 1.0], 40 + k))
+        .collect();
+    let stack = Tensor::stack(&stack, 0).unwrap();
+    agrees("batch", &stack, |a| Ok(svd(a)?.2));
+    let (u, s, v) = svd(&stack).unwrap();
+    assert_eq!(
+        (u.dims(), s.dims(), v.dims()),
+        (&[3, 5, 3][..], &[3, 3][..], &[3, 3, 3][..])
+    );
+    let (alone, ..) = svd(&stack.get(1).unwrap()).unwrap();
+    assert_eq!(flat(&u.get(1).unwrap()), flat(&alone));
+}
+
+#[test]
+fn of_zero_is_exactly_zero() {
+    let h = Var::zeros((6, 4), candle_core::DType::F64, &Device::Cpu).unwrap();
+    let rule = RankRule::Relative(0.5);
+    for gradient in [
+        weighted_gradient(&h, |h| grassmann_embed(h, &[0, 4, 4, 6], rule, Flatten::Upper)),
+        weighted_gradient(&h, |h| projector(h, rule)),
+        weighted_gradient(&h, |h| leverage(h, &[0, 4, 6], rule)),
+    ] {
+        assert!(gradient.iter().all(|entry| *entry == 0.0));
+    }
+}
+
+#[test]
+fn in_f32_is_that_of_f64_rounded() {
+    let h = normal(12, 5, 50);
+    let narrow = h.to_dtype(candle_core::DType::F32).unwrap();
+    let wide = Var::from_tensor(&narrow.to_dtype(candle_core::DType::F64).unwrap()).unwrap();
+    let narrow = Var::from_tensor(&narrow).unwrap();
+    let run = |h: &Var| {
+        weighted_gradient(h, |h| {
+            grassmann_embed(h, &[0, 5, 12], RankRule::Fixed(2), Flatten::Upper)
+        })
+    };
+    for (a, b) in run(&wide).iter().zip(run(&narrow)) {
+        assert!((a - b).abs() < 1e-5 * a.abs().max(1.0), "{a} and {b}");
+    }
+}
+
+#[test]
+fn can_be_asked_for_twice() {
+    let h = Var::from_tensor(&normal(6, 3, 60)).unwrap();
+    let loss = grassmann_embed(&h, &[0, 6], RankRule::Fixed(2), Flatten::Upper)
+        .unwrap()
+        .get(0)
+        .unwrap()
+        .get(0)
+        .unwrap();
+    let once = flat(loss.backward().unwrap().get(&h).unwrap());
+    assert_eq!(once, flat(loss.backward().unwrap().get(&h).unwrap()));
+}

@@ -1,0 +1,169 @@
+//! The soft embedding: values, gradients, and its paths against each other.
+
+use candle_core::{DType, Tensor, Var};
+use egg_autodiff::{Filter, Flatten, soft_embed};
+
+use crate::differences::{agrees, flat, normal, weighted_gradient, with_singular_values};
+
+fn cases() -> Vec<(&'static str, Tensor)> {
+    vec![
+        (
+            "generic",
+            with_singular_values(9, 5, &[4.0, 3.0, 2.0, 0.7, 0.3], 1),
+        ),
+        (
+            "repeated",
+            with_singular_values(8, 5, &[3.0, 3.0, 3.0, 0.5, 0.5], 2),
+        ),
+        ("rank-deficient", with_singular_values(8, 5, &[3.0, 2.0], 5)),
+        ("n < m", with_singular_values(3, 6, &[3.0, 2.0, 0.5], 7)),
+        ("n < m, repeated", with_singular_values(3, 6, &[3.0, 3.0, 3.0], 7)),
+        (
+            "n < m, rank-deficient",
+            with_singular_values(4, 6, &[3.0, 1.0], 9),
+        ),
+        ("n = 1", normal(1, 5, 10)),
+        ("m = 1", normal(5, 1, 11)),
+    ]
+}
+
+/// The resolvent the long way.
+fn as_custom(r: f64) -> Filter {
+    Filter::custom(
+        move |lambda| lambda / (lambda + r * r),
+        move |lambda| r * r / (lambda + r * r).powi(2),
+    )
+}
+
+#[test]
+fn gradients_agree_with_differences() {
+    for (what, h) in cases() {
+        let rows = h.dims()[0];
+        let offsets = [0, 0, rows];
+        let run = |filter: &Filter| {
+            for flatten in [Flatten::Upper, Flatten::Isometric] {
+                agrees(&format!("{what}, {filter:?}"), &h, |h| {
+                    soft_embed(h, &offsets, filter, flatten)
+                });
+            }
+        };
+        for r in [0.5, 30.0, 0.02] {
+            run(&Filter::resolvent(r).unwrap());
+            if r > 0.1 {
+                run(&as_custom(r));
+            }
+        }
+        run(&Filter::log1p());
+        run(&Filter::custom(
+            |lambda| (-lambda).exp(),
+            |lambda| -(-lambda).exp(),
+        ));
+    }
+    for (what, h) in cases() {
+        // The root has no derivative where a singular value is 0.
+        if !what.contains("deficient") {
+            let rows = h.dims()[0];
+            agrees(what, &h, |h| {
+                soft_embed(h, &[0, rows], &Filter::sqrt(), Flatten::Upper)
+            });
+        }
+    }
+}
+
+#[test]
+fn cholesky_and_the_spectrum_agree() {
+    for (what, h) in cases() {
+        let rows = h.dims()[0];
+        let var = Var::from_tensor(&h).unwrap();
+        for r in [10.0, 1.0, 0.2] {
+            let by = |filter: Filter| move |h: &Tensor| soft_embed(h, &[0, rows], &filter, Flatten::Upper);
+            let (direct, custom) = (by(Filter::resolvent(r).unwrap()), by(as_custom(r)));
+            for (a, b) in flat(&direct(&h).unwrap()).iter().zip(flat(&custom(&h).unwrap())) {
+                assert!((a - b).abs() < 1e-12, "{what}, r = {r}: {a} and {b}");
+            }
+            let gradients = (weighted_gradient(&var, direct), weighted_gradient(&var, custom));
+            for (a, b) in gradients.0.iter().zip(&gradients.1) {
+                assert!(
+                    (a - b).abs() < 1e-10 * (1.0 + a.abs()),
+                    "{what}, r = {r}: {a} and {b}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_safe_path_keeps_its_digits() {
+    // P's eigenvalues are known; far beyond where Cholesky would lose them.
+    for (n, m, scale) in [(9, 4, 1e6), (3, 6, 1e6), (9, 4, 1e9), (9, 4, 1e30)] {
+        let sigma = [3.0 * scale, 2.0 * scale, 1.0 * scale];
+        let h = with_singular_values(n, m, &sigma, 3);
+        let p = soft_embed(&h, &[0, n], &Filter::resolvent(1.0).unwrap(), Flatten::Isometric).unwrap();
+        let square: f64 = flat(&p).iter().map(|entry| entry * entry).sum();
+        assert!((square - 3.0).abs() < 1e-11, "{square} at scale {scale:e}");
+    }
+    // Across the switch nothing jumps.
+    let h = with_singular_values(9, 4, &[1.0, 0.5, 0.02, 0.01], 4);
+    for (below, above) in [(1.1e-2, 1.2e-2), (1e-2, 1.01e-2)] {
+        let at =
+            |r: f64| flat(&soft_embed(&h, &[0, 9], &Filter::resolvent(r).unwrap(), Flatten::Upper).unwrap());
+        let apart = at(below)
+            .iter()
+            .zip(at(above))
+            .fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
+        assert!(apart < 0.1);
+    }
+}
+
+#[test]
+fn small_r_is_the_projector_and_large_r_the_gram_matrix() {
+    let h = with_singular_values(7, 5, &[3.0, 2.0], 6);
+    let soft = soft_embed(&h, &[0, 7], &Filter::resolvent(1e-5).unwrap(), Flatten::Upper).unwrap();
+    let hard =
+        egg_autodiff::grassmann_embed(&h, &[0, 7], egg_autodiff::RankRule::Fixed(2), Flatten::Upper).unwrap();
+    for (a, b) in flat(&soft).iter().zip(flat(&hard)) {
+        assert!((a - b).abs() < 1e-9);
+    }
+    for shape in [(7, 5), (3, 5)] {
+        let h = normal(shape.0, shape.1, 8);
+        let soft = soft_embed(
+            &h,
+            &[0, shape.0],
+            &Filter::resolvent(1e6).unwrap(),
+            Flatten::Upper,
+        )
+        .unwrap();
+        let gram = soft_embed(&h, &[0, shape.0], &Filter::custom(|x| x, |_| 1.0), Flatten::Upper).unwrap();
+        for (a, b) in flat(&soft).iter().zip(flat(&gram)) {
+            assert!((a * 1e12 - b).abs() < 1e-9 * b.abs().max(1.0), "{a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn f32_agrees_with_f64() {
+    for (what, h) in cases() {
+        let rows = h.dims()[0];
+        let narrow = h.to_dtype(DType::F32).unwrap();
+        let wide = narrow.to_dtype(DType::F64).unwrap();
+        for filter in [Filter::resolvent(0.5).unwrap(), Filter::log1p(), Filter::sqrt()] {
+            let run = |h: &Tensor| flat(&soft_embed(h, &[0, rows], &filter, Flatten::Upper).unwrap());
+            for (a, b) in run(&narrow).iter().zip(run(&wide)) {
+                assert!(
+                    (a - b).abs() < 1e-6 * b.abs().max(1.0),
+                    "{what}, {filter:?}: {a} and {b}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn empty_graphs_are_the_filter_at_zero() {
+    let h = normal(2, 2, 9);
+    let rows = soft_embed(&h, &[0, 2, 2], &Filter::resolvent(1.0).unwrap(), Flatten::Upper).unwrap();
+    assert_eq!(flat(&rows)[3..], [0.0; 3]);
+    let heat = Filter::custom(|lambda| (-lambda).exp(), |lambda| -(-lambda).exp());
+    let rows = soft_embed(&h, &[0, 2, 2], &heat, Flatten::Upper).unwrap();
+    assert_eq!(flat(&rows)[3..], [1.0, 0.0, 1.0]);
+}
