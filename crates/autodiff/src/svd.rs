@@ -211,7 +211,7 @@ impl Kernel for Decomposition {
         let mut right = product(inner.view(), vt.view())?;
         if m > k {
             let outside = &of_v.t() - &product(in_v.t(), vt.view())?;
-            right += &(outside / &floored.view().insert_axis(Axis(1)));
+            right += &(outside / floored.view().insert_axis(Axis(1)));
         }
         let mut gradient = product(u.view(), right.view())?;
         if n > k {

@@ -7,6 +7,8 @@ use proptest::prelude::*;
 
 use crate::differences::{flat, weighted_gradient};
 
+type Operation<'a> = &'a dyn Fn(&Tensor) -> egg_autodiff::Result<Tensor>;
+
 /// Two graphs' rows, and an order for the rows of each.
 fn graphs() -> impl Strategy<Value = (Vec<f64>, usize, usize, usize, Vec<u32>)> {
     (1..7usize, 1..9usize, 1..9usize).prop_flat_map(|(m, first, second)| {
@@ -41,7 +43,7 @@ proptest! {
         let resolvent = Filter::resolvent(0.5).unwrap();
         let soft = |h: &Tensor| soft_embed(h, &offsets, &resolvent, Flatten::Upper);
         let hard = |h: &Tensor| grassmann_embed(h, &offsets, RankRule::Relative(0.5), Flatten::Upper);
-        let mut cases: Vec<&dyn Fn(&Tensor) -> egg_autodiff::Result<Tensor>> = vec![&soft];
+        let mut cases: Vec<Operation<'_>> = vec![&soft];
         // A narrow gap at the cut magnifies rounding.
         if spectra.iter().all(|graph| graph.choice.gap > 1e-2) {
             cases.push(&hard);
