@@ -8,11 +8,12 @@ use crate::element::Element;
 use crate::product::{Matrix, multiply};
 use crate::relu::{gated, rectified};
 
-/// Rows per block, forward.
-const ROWS: usize = 256;
+/// Rows per block: enough for a product at full speed, few enough that the
+/// blocks of a batch of a thousand rows can be shared evenly.
+const ROWS: usize = 128;
 
 /// At most this many partial weight gradients are kept until they are added.
-const MOST_PARTIALS: usize = 16;
+const MOST_PARTIALS: usize = 32;
 
 /// `x W^T + b`, rectified if asked for: rows x out.
 pub(crate) fn forward<T: Element>(

@@ -31,7 +31,7 @@
 
 mod affine;
 mod batch_norm;
-mod blocks;
+pub mod blocks;
 mod element;
 mod error;
 mod init;
