@@ -63,7 +63,11 @@ fn differentiated<E: Into<Box<dyn std::error::Error>>>(
     // of gradients that are 0 but for rounding (batch norm's) are left out.
     let mut check = 0.0;
     for result in results {
-        let square = result.to_dtype(DType::F64)?.sqr()?.sum_all()?.to_scalar::<f64>()?;
+        let square = result
+            .to_dtype(DType::F64)?
+            .sqr()?
+            .sum_all()?
+            .to_scalar::<f64>()?;
         if square > 1e-3 {
             check += square.ln();
         }

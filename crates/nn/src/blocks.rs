@@ -48,11 +48,7 @@ pub fn map_chunks<T: Send, R: Send>(
 /// let sums = egg_nn::blocks::map(&[1, 2, 3], 2, |_, chunk| chunk.iter().sum::<i32>());
 /// assert_eq!(sums, [3, 3]);
 /// ```
-pub fn map<T: Sync, R: Send>(
-    data: &[T],
-    chunk: usize,
-    work: impl Fn(usize, &[T]) -> R + Sync,
-) -> Vec<R> {
+pub fn map<T: Sync, R: Send>(data: &[T], chunk: usize, work: impl Fn(usize, &[T]) -> R + Sync) -> Vec<R> {
     share(data.len(), data.chunks(chunk.max(1)), work)
 }
 
@@ -114,7 +110,9 @@ mod tests {
             .into_par_iter()
             .map(|seed| {
                 let numbers = vec![seed; 1 << 15];
-                map(&numbers, 1000, |_, part| part.iter().sum::<usize>()).into_iter().sum()
+                map(&numbers, 1000, |_, part| part.iter().sum::<usize>())
+                    .into_iter()
+                    .sum()
             })
             .collect();
         assert_eq!(sums, (0..8).map(|seed| seed << 15).collect::<Vec<_>>());
@@ -123,6 +121,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "block 3")]
     fn a_panic_comes_through() {
-        map(&[0u8; 1 << 15], 1 << 12, |index, _| assert_ne!(index, 3, "block 3"));
+        map(&[0u8; 1 << 15], 1 << 12, |index, _| {
+            assert_ne!(index, 3, "block 3")
+        });
     }
 }

@@ -30,9 +30,13 @@ pub(super) const SUITE: Suite = Suite {
         .at_least(1.0)
         .within(F32),
         Comparison::with_peer("sparse product, vs CSR as autograd has it", "spmm", "spmm_csr").within(F32),
-        Comparison::with_peer("GCN layer 64-64, 32 graphs, vs GCNConv", "gcn_hidden", "gcn_hidden_plain")
-            .at_least(3.0)
-            .within(F32),
+        Comparison::with_peer(
+            "GCN layer 64-64, 32 graphs, vs GCNConv",
+            "gcn_hidden",
+            "gcn_hidden_plain",
+        )
+        .at_least(3.0)
+        .within(F32),
         Comparison::with_peer(
             "GCN layer 64-64, vs GCNConv, normalised once",
             "gcn_hidden",
@@ -45,9 +49,13 @@ pub(super) const SUITE: Suite = Suite {
             "gcn_hidden_csr",
         )
         .within(F32),
-        Comparison::with_peer("GCN layer 3-64, 32 graphs, vs GCNConv", "gcn_input", "gcn_input_plain")
-            .at_least(3.0)
-            .within(F32),
+        Comparison::with_peer(
+            "GCN layer 3-64, 32 graphs, vs GCNConv",
+            "gcn_input",
+            "gcn_input_plain",
+        )
+        .at_least(3.0)
+        .within(F32),
         Comparison::with_peer(
             "GCN layer 3-64, vs GCNConv, normalised once",
             "gcn_input",
@@ -60,7 +68,12 @@ pub(super) const SUITE: Suite = Suite {
             "gcn_input_csr",
         )
         .within(F32),
-        Comparison::with_peer("an epoch's batches of 32, vs DataLoader", "batching", "dataloader").at_least(10.0),
+        Comparison::with_peer(
+            "an epoch's batches of 32, vs DataLoader",
+            "batching",
+            "dataloader",
+        )
+        .at_least(10.0),
         Comparison::with_peer(
             "first layer, 2,708 x 1,433 sparse to 64, vs dense",
             "first_layer",

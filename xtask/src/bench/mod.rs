@@ -109,7 +109,8 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     };
     let program = ours::build(workspace, suite, backend.as_ref())?;
     let inputs = workspace.scratch(&format!("bench/inputs/{}", suite.name))?;
-    let mut ours = ours::start(&program, &inputs, backend.as_ref(), request.threads).map_err(Error::Failed)?;
+    let mut ours =
+        ours::start(&program, &inputs, backend.as_ref(), request.threads).map_err(Error::Failed)?;
     let mut peer = if request.peers {
         start_peer(workspace, request, &inputs)
     } else {

@@ -67,6 +67,11 @@ pub(super) fn start(
         backend.apply(&mut command);
     }
     command.env("RAYON_NUM_THREADS", threads.to_string());
+    // candle's own threads wait for work in a busy loop, on the cores that
+    // rayon's threads need.
+    if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
+        command.env("CANDLE_NUM_THREADS", "1");
+    }
     TaskChild::start("our side", &mut command)
 }
 

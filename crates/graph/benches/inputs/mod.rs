@@ -150,14 +150,21 @@ fn proteins() -> Option<PathBuf> {
         Some(project.join("datasets/prepared")),
     ];
     let entry = Registry::builtin().get("PROTEINS").ok()?;
-    folders.into_iter().flatten().find_map(|folder| entry.find_below(&folder))
+    folders
+        .into_iter()
+        .flatten()
+        .find_map(|folder| entry.find_below(&folder))
 }
 
 /// 1,113 graphs of 39 nodes and 73 edges on average, three kinds of nodes.
 fn made_up(rng: &mut ChaCha8Rng) -> Outcome<GraphDataset> {
     let graphs = (0..1113).map(|_| -> Outcome<Graph> {
         let skewed: f64 = Exp1.sample(rng);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive and small")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive and small"
+        )]
         let nodes = 4 + (35.0 * skewed) as usize;
         let path = (1..nodes).map(|node| (node - 1, node));
         let chords = (0..nodes * 9 / 10).map(|_| (rng.random_range(0..nodes), rng.random_range(0..nodes)));

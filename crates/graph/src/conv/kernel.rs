@@ -5,7 +5,7 @@
 //! registers; rows are shared between threads in blocks of a fixed size.
 
 use egg_nn::blocks::{map, map_chunks};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::tensor::Element;
 use crate::sparse::CsrMatrix;
@@ -49,41 +49,62 @@ pub(super) fn multiply<T: Element>(
     }
     let arch = Arch::new();
     map_chunks(&mut out, ROWS * width, |block, out| {
-        arch.dispatch(|| multiply_block(matrix, x, width, finish, block * ROWS, out));
+        arch.dispatch(Block {
+            matrix,
+            x,
+            width,
+            finish,
+            first: block * ROWS,
+            out,
+        });
     });
     out
 }
 
-#[inline(always)]
-fn multiply_block<T: Element>(
-    matrix: &CsrMatrix,
-    x: &[T],
+/// Some rows of a product.
+struct Block<'a, T> {
+    matrix: &'a CsrMatrix,
+    x: &'a [T],
     width: usize,
-    finish: &Finish<'_, T>,
+    finish: &'a Finish<'a, T>,
     first: usize,
-    out: &mut [T],
-) {
-    for (row, out) in out.chunks_exact_mut(width).enumerate() {
-        let row = first + row;
-        let range = matrix.offsets()[row]..matrix.offsets()[row + 1];
-        let entries = Entries {
-            columns: &matrix.columns()[range.clone()],
-            values: &matrix.values()[range],
-            x,
+    out: &'a mut [T],
+}
+
+// Not a closure: that would be compiled on its own, for the oldest processor.
+impl<T: Element> WithSimd for Block<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self {
+            matrix,
             width,
-        };
-        let mut at = 0;
-        while at + 64 <= width {
-            entries.sum::<64>(row, at, finish, &mut out[at..at + 64]);
-            at += 64;
-        }
-        while at + 16 <= width {
-            entries.sum::<16>(row, at, finish, &mut out[at..at + 16]);
-            at += 16;
-        }
-        while at < width {
-            entries.sum::<1>(row, at, finish, &mut out[at..=at]);
-            at += 1;
+            finish,
+            ..
+        } = self;
+        for (row, out) in self.out.chunks_exact_mut(width).enumerate() {
+            let row = self.first + row;
+            let range = matrix.offsets()[row]..matrix.offsets()[row + 1];
+            let entries = Entries {
+                columns: &matrix.columns()[range.clone()],
+                values: &matrix.values()[range],
+                x: self.x,
+                width,
+            };
+            let mut at = 0;
+            while at + 64 <= width {
+                entries.sum::<64>(row, at, finish, &mut out[at..at + 64]);
+                at += 64;
+            }
+            while at + 16 <= width {
+                entries.sum::<16>(row, at, finish, &mut out[at..at + 16]);
+                at += 16;
+            }
+            while at < width {
+                entries.sum::<1>(row, at, finish, &mut out[at..=at]);
+                at += 1;
+            }
         }
     }
 }
@@ -168,7 +189,9 @@ fn block_sum<T: Element>(block: &[T], width: usize) -> Vec<T> {
 fn in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
     let mut sums = vec![T::default(); width];
     for partial in partial {
-        sums.iter_mut().zip(partial).for_each(|(sum, value)| *sum += *value);
+        sums.iter_mut()
+            .zip(partial)
+            .for_each(|(sum, value)| *sum += *value);
     }
     sums
 }
