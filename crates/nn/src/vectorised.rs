@@ -28,3 +28,15 @@ macro_rules! vectorised {
     };
 }
 pub(crate) use vectorised;
+
+#[cfg(test)]
+mod tests {
+    /// A feature of pulp that is easily lost: without it, it finds nothing.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn wide_vectors_are_found_where_there_are_any() {
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            assert!(!matches!(pulp::Arch::new(), pulp::Arch::Scalar));
+        }
+    }
+}

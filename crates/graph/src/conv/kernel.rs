@@ -71,7 +71,7 @@ struct Block<'a, T> {
     out: &'a mut [T],
 }
 
-// Not a closure: that would be compiled on its own, for the oldest processor.
+// Not a closure, which need not be inlined and is then compiled for the oldest processor.
 impl<T: Element> WithSimd for Block<'_, T> {
     type Output = ();
 
