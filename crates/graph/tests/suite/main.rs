@@ -2,9 +2,12 @@
 
 mod edge_list;
 mod gnn_benchmark;
+mod loading;
 mod npy;
 mod ogb;
 mod pickle;
 mod planetoid;
 mod real_data;
+mod tu;
+mod tu_bad_input;
 mod wiki_cs;
