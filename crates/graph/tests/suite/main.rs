@@ -1,5 +1,9 @@
 //! Tests from outside, one program, a file per subject.
 
+#[cfg(feature = "conv")]
+mod conv_tensors;
+#[cfg(feature = "conv")]
+mod conv_values;
 mod edge_list;
 mod gnn_benchmark;
 mod npy;
@@ -7,4 +11,5 @@ mod ogb;
 mod pickle;
 mod planetoid;
 mod real_data;
+mod small_graphs;
 mod wiki_cs;
