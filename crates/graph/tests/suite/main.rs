@@ -1,6 +1,10 @@
 //! Tests from outside, one program, a file per subject.
 
 #[cfg(feature = "conv")]
+mod conv_determinism;
+#[cfg(feature = "conv")]
+mod conv_gradient;
+#[cfg(feature = "conv")]
 mod conv_tensors;
 #[cfg(feature = "conv")]
 mod conv_values;
