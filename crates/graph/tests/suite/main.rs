@@ -1,9 +1,13 @@
 //! Tests from outside, one program, a file per subject.
 
 #[cfg(feature = "conv")]
+mod conv_bad_input;
+#[cfg(feature = "conv")]
 mod conv_determinism;
 #[cfg(feature = "conv")]
 mod conv_gradient;
+#[cfg(feature = "conv")]
+mod conv_properties;
 #[cfg(feature = "conv")]
 mod conv_tensors;
 #[cfg(feature = "conv")]
