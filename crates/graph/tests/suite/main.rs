@@ -1,5 +1,6 @@
 //! Tests from outside, one program, a file per subject.
 
+mod batching;
 #[cfg(feature = "conv")]
 mod conv_bad_input;
 #[cfg(feature = "conv")]
@@ -20,4 +21,5 @@ mod pickle;
 mod planetoid;
 mod real_data;
 mod small_graphs;
+mod splits;
 mod wiki_cs;
