@@ -84,6 +84,10 @@ impl GraphBatch {
     }
 
     /// Where each graph's nodes begin, and the end.
+    #[expect(
+        clippy::misnamed_getters,
+        reason = "the store's own offsets are those of rows"
+    )]
     pub fn offsets(&self) -> &[usize] {
         &self.store.nodes
     }
