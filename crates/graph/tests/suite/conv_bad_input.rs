@@ -17,8 +17,10 @@ fn identity() -> SparseMatrix {
     SparseMatrix::new(CsrMatrix::from_dense(Array2::eye(4).view()).unwrap())
 }
 
-/// Both convolutions, 3 features to 5.
-fn convolutions() -> [Box<dyn Fn(&NodeInput, &SparseMatrix) -> Result<Tensor>>; 3] {
+type Convolution = Box<dyn Fn(&NodeInput, &SparseMatrix) -> Result<Tensor>>;
+
+/// GCN, the same rectified, and GIN, 3 features to 5.
+fn convolutions() -> [Convolution; 3] {
     let (gcn, _) = scrambled(DType::F32, 1, |scope| GcnConv::new(scope, 3, 5));
     let (gin, _) = scrambled(DType::F32, 2, |scope| GinConv::new(scope, 3, 5));
     let rectified = gcn.clone();

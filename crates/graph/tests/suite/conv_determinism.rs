@@ -12,9 +12,9 @@ use crate::conv_tensors::{flat, normal, rng, scrambled};
 fn dataset() -> GraphDataset {
     let order = random_order(1000, &mut rng(1));
     let mut edges = Vec::new();
-    for node in 0..1000 {
-        edges.extend([(node, order[node]), (node, (node * 7 + 1) % 1000)]);
-        edges.extend([(node, order[node] % 10), (node, order[node] % 3)]);
+    for (node, other) in order.into_iter().enumerate() {
+        edges.extend([(node, other), (node, (node * 7 + 1) % 1000)]);
+        edges.extend([(node, other % 10), (node, other % 3)]);
     }
     let columns = (0..1000u32).map(|node| node * 31 % 400).collect();
     let graph = Graph::from_edges(1000, &edges).unwrap();

@@ -78,7 +78,7 @@ impl Network {
 fn features(nodes: usize, seed: usize) -> Array2<f32> {
     Array2::from_shape_fn((nodes, WIDTH), |(row, column)| {
         let number = (row * 37 + column * 11 + seed * 5) * 2_654_435_761 % 1013;
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             0.0
         } else {
             number as f32 / 256.0 - 2.0
