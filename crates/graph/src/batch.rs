@@ -86,7 +86,7 @@ impl GraphBatch {
     /// Where each graph's nodes begin, and the end.
     #[expect(
         clippy::misnamed_getters,
-        reason = "the store's own offsets are those of rows"
+        reason = "a batch's offsets are its graphs', as in every segment operation"
     )]
     pub fn offsets(&self) -> &[usize] {
         &self.store.nodes

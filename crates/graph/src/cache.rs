@@ -236,7 +236,7 @@ mod tests {
             source(folder.path(), text);
             let (first, used) = through_once(&Cache::Beside, &path, &dataset);
             assert_eq!(used, CacheUse::Written, "{text}");
-            let (second, used) = through(&Cache::Beside, &path, &[path.clone()], "test", || {
+            let (second, used) = through(&Cache::Beside, &path, std::slice::from_ref(&path), "test", || {
                 panic!("read again")
             })
             .unwrap();
@@ -244,7 +244,14 @@ mod tests {
             assert!(same(&first, &dataset) && same(&second, &dataset));
         }
         // Same bytes, other options.
-        let other = through(&Cache::Beside, &path, &[path.clone()], "other", || Ok(full())).unwrap();
+        let other = through(
+            &Cache::Beside,
+            &path,
+            std::slice::from_ref(&path),
+            "other",
+            || Ok(full()),
+        )
+        .unwrap();
         assert_eq!(other.1, CacheUse::Written);
     }
 
@@ -303,7 +310,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = source(folder.path(), "one");
         let missing = Cache::In(folder.path().join("not there"));
-        let refused = through(&missing, &path, &[path.clone()], "test", || Ok(full()));
+        let refused = through(
+            &missing,
+            &path,
+            std::slice::from_ref(&path),
+            "test",
+            || Ok(full()),
+        );
         assert!(matches!(refused, Err(Error::Io { .. })));
         assert_eq!(through_once(&Cache::Off, &path, &full()).1, CacheUse::Off);
     }

@@ -2,24 +2,15 @@
 
 use std::path::Path;
 
-use egg_graph::{DatasetEntry, GraphDataset, Layout, ReadOptions, Targets};
+use egg_graph::{DataSource, DatasetEntry, GraphDataset, ReadOptions, Targets};
 
-/// What came of reading a data set.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Counted {
-    /// Everything that the registry knows agrees.
-    Agrees { fingerprint: String },
-    /// There is no reader for it yet.
-    NotRead,
-}
-
-/// Reads the data set at `path` and compares it with the registry; the error
-/// says all that differs.
-pub(super) fn check(entry: &DatasetEntry, path: &Path) -> Result<Counted, String> {
-    let Some(read) = read(entry, path) else {
-        return Ok(Counted::NotRead);
-    };
-    let dataset = read.map_err(|error| error.to_string())?;
+/// Reads the data set at `path` and compares it with the registry: its
+/// fingerprint, or all that differs.
+pub(super) fn check(entry: &DatasetEntry, path: &Path) -> Result<String, String> {
+    let source = DataSource::of(entry, path);
+    let dataset = source
+        .read(&ReadOptions::default())
+        .map_err(|error| error.to_string())?;
     let fingerprint = dataset.fingerprint();
     let mut differences = differences(entry, &dataset);
     if let Some(expected) = &entry.fingerprint
@@ -28,7 +19,7 @@ pub(super) fn check(entry: &DatasetEntry, path: &Path) -> Result<Counted, String
         differences.push(format!("fingerprint {fingerprint}, expected {expected}"));
     }
     if differences.is_empty() {
-        Ok(Counted::Agrees { fingerprint })
+        Ok(fingerprint)
     } else {
         Err(differences.join("; "))
     }
@@ -41,22 +32,7 @@ pub(super) fn same_content(entry: &DatasetEntry, path: &Path) -> Result<(), Stri
             "the rows may be in another order, but the registry has no fingerprint to tell by".into(),
         );
     }
-    match check(entry, path)? {
-        Counted::Agrees { .. } => Ok(()),
-        Counted::NotRead => {
-            Err("the rows may be in another order, but there is no reader yet to tell by".into())
-        }
-    }
-}
-
-/// The one place where data sets are read; `None` for a layout without a reader.
-/// To be `egg_graph::open(path, entry.layout, &entry.stem, &ReadOptions::default())`
-/// once that is there for all layouts.
-fn read(entry: &DatasetEntry, path: &Path) -> Option<egg_graph::Result<GraphDataset>> {
-    match entry.layout {
-        Layout::Tu => Some(egg_graph::read_tu(path, &ReadOptions::default())),
-        _ => None,
-    }
+    check(entry, path).map(|_| ())
 }
 
 fn differences(entry: &DatasetEntry, dataset: &GraphDataset) -> Vec<String> {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::terminal;
 
 use super::checksum::{self, Verdict};
-use super::counts::{self, Counted};
+use super::counts;
 use super::folders::Folders;
 use super::unpack::{self, Limits};
 use super::{Request, list};
@@ -21,7 +21,8 @@ struct Verified {
     unknown: usize,
     /// Optional files that differ from the registry's.
     notes: Vec<String>,
-    counted: Counted,
+    /// `None`: an archive that is only read once it is unpacked.
+    fingerprint: Option<String>,
 }
 
 pub(super) fn run(entries: &[&DatasetEntry], folders: &Folders, request: &Request) -> Result<()> {
@@ -41,7 +42,7 @@ pub(super) fn run(entries: &[&DatasetEntry], folders: &Folders, request: &Reques
         }
         match verify(entry, folder) {
             Ok(verified) => {
-                let unread = request.print_fingerprints && verified.counted == Counted::NotRead;
+                let unread = request.print_fingerprints && verified.fingerprint.is_none();
                 bad += usize::from(unread);
                 good += usize::from(!unread);
                 report(name, &verified, request.print_fingerprints);
@@ -67,9 +68,9 @@ fn report(name: &str, verified: &Verified, print_fingerprints: bool) {
         1 => "1 checksum".to_owned(),
         checked => format!("{checked} checksums"),
     };
-    let counts = match &verified.counted {
-        Counted::Agrees { .. } => "counts agree",
-        Counted::NotRead => "counts not read",
+    let counts = match &verified.fingerprint {
+        Some(_) => "counts agree",
+        None => "counts not read: prepare it first",
     };
     println!("{name:<14} {} {files}, {counts}", terminal::good("right"));
     if verified.unknown > 0 {
@@ -80,9 +81,9 @@ fn report(name: &str, verified: &Verified, print_fingerprints: bool) {
         println!("{:<14} {}", "", terminal::doubtful(&format!("note: {note}")));
     }
     if print_fingerprints {
-        match &verified.counted {
-            Counted::Agrees { fingerprint } => println!("{:<14} fingerprint = \"{fingerprint}\"", ""),
-            Counted::NotRead => println!("{:<14} no fingerprint: there is no reader yet", ""),
+        match &verified.fingerprint {
+            Some(fingerprint) => println!("{:<14} fingerprint = \"{fingerprint}\"", ""),
+            None => println!("{:<14} no fingerprint: prepare it first", ""),
         }
     }
 }
@@ -99,7 +100,7 @@ fn verify(entry: &DatasetEntry, folder: &Path) -> std::result::Result<Verified, 
         checked: 0,
         unknown: 0,
         notes: Vec::new(),
-        counted: Counted::NotRead,
+        fingerprint: None,
     };
     let mut reordered = false;
     let mut judge = |file, summed: &_| match checksum::judge(file, summed) {
@@ -158,7 +159,7 @@ fn verify(entry: &DatasetEntry, folder: &Path) -> std::result::Result<Verified, 
         if reordered {
             counts::same_content(entry, &path).map_err(|why| vec![why])?;
         }
-        verified.counted = counts::check(entry, &path).map_err(|why| vec![why])?;
+        verified.fingerprint = Some(counts::check(entry, &path).map_err(|why| vec![why])?);
     }
     Ok(verified)
 }
@@ -170,19 +171,44 @@ mod tests {
     use egg_graph::Registry;
     use std::fs;
 
-    const A: &[u8] = b"1, 2\n2, 1\n";
+    const EDGES: &[u8] = b"1, 2\n2, 1\n";
+    const INDICATOR: &[u8] = b"1\n1\n";
+    const LABELS: &[u8] = b"5\n";
 
     fn registry() -> Registry {
-        let sum = checksum::copy(&mut { A }, &mut std::io::sink()).unwrap().sha256;
+        let file = |name: &str, content: &[u8]| {
+            let sum = checksum::copy(&mut { content }, &mut std::io::sink())
+                .unwrap()
+                .sha256;
+            let size = content.len();
+            format!("[[dataset.file]]\npath = 'P/{name}'\nsize = {size}\nsha256 = '{sum}'\n")
+        };
         Registry::parse(&format!(
             "format = 1\n[[dataset]]\nname = 'P'\naliases = []\ntask = 'graph-classification'\n\
-             layout = 'ogb'\npath = 'P'\nstem = 'P'\nlicence = 'none'\ncitations = ['none']\n\
+             layout = 'tu'\npath = 'P'\nstem = 'P'\nlicence = 'none'\ncitations = ['none']\n\
              [dataset.counts]\ngraphs = 1\nnodes = 2\nedges = 1\nfeatures = 0\nclasses = 1\n\
-             [dataset.archive]\npath = 'P.zip'\nurl = 'https://localhost/P.zip'\nroot = 'P'\n\
-             [[dataset.file]]\npath = 'P/a'\nsize = 10\nsha256 = '{sum}'\n\
-             [[dataset.file]]\npath = 'P/readme'\nsize = 10\nsha256 = '{sum}'\noptional = true\n"
+             [dataset.archive]\npath = 'P.zip'\nurl = 'https://localhost/P.zip'\nroot = 'P'\n{}{}{}{}optional = true\n",
+            file("P_A.txt", EDGES),
+            file("P_graph_indicator.txt", INDICATOR),
+            file("P_graph_labels.txt", LABELS),
+            file("readme", EDGES),
         ))
         .unwrap()
+    }
+
+    /// An archive with this edge list.
+    fn archive(edges: &[u8]) -> Vec<u8> {
+        zipped(&[
+            ("P/P_A.txt", edges),
+            ("P/P_graph_indicator.txt", INDICATOR),
+            ("P/P_graph_labels.txt", LABELS),
+        ])
+    }
+
+    fn unpack_into(folder: &Path) {
+        fs::create_dir(folder.join("P")).unwrap();
+        fs::write(folder.join("P/P_graph_indicator.txt"), INDICATOR).unwrap();
+        fs::write(folder.join("P/P_graph_labels.txt"), LABELS).unwrap();
     }
 
     #[test]
@@ -193,12 +219,14 @@ mod tests {
         let folder = folder.path();
         assert!(!touched(entry, folder));
 
-        fs::write(folder.join("P.zip"), zipped(&[("P/a", A)])).unwrap();
+        fs::write(folder.join("P.zip"), archive(EDGES)).unwrap();
         assert!(touched(entry, folder));
-        assert_eq!(verify(entry, folder).unwrap().checked, 1);
+        let verified = verify(entry, folder).unwrap();
+        assert_eq!(verified.checked, 3);
+        assert!(verified.fingerprint.is_some());
         for bad in [
-            zipped(&[("P/a", b"1, 2\n2, 2\n")]),
-            zipped(&[("P/b", A)]),
+            archive(b"1, 2\n2, 2\n"),
+            zipped(&[("P/P_A.txt", EDGES), ("P/P_graph_labels.txt", LABELS)]),
             b"x".to_vec(),
         ] {
             fs::write(folder.join("P.zip"), bad).unwrap();
@@ -206,15 +234,15 @@ mod tests {
         }
         fs::remove_file(folder.join("P.zip")).unwrap();
 
-        fs::create_dir(folder.join("P")).unwrap();
-        fs::write(folder.join("P/readme"), A).unwrap();
-        assert_eq!(verify(entry, folder).unwrap_err(), ["P/a is missing"]);
-        fs::write(folder.join("P/a"), A).unwrap();
-        assert_eq!(verify(entry, folder).unwrap().checked, 2);
+        unpack_into(folder);
+        fs::write(folder.join("P/readme"), EDGES).unwrap();
+        assert_eq!(verify(entry, folder).unwrap_err(), ["P/P_A.txt is missing"]);
+        fs::write(folder.join("P/P_A.txt"), EDGES).unwrap();
+        assert_eq!(verify(entry, folder).unwrap().checked, 4);
         // Of the same size, but not the same.
         fs::write(folder.join("P/readme"), b"1, 2\n2, 2\n").unwrap();
         assert_eq!(verify(entry, folder).unwrap().notes.len(), 1);
-        fs::write(folder.join("P/a"), b"1, 2\n2, 2\n").unwrap();
+        fs::write(folder.join("P/P_A.txt"), b"1, 2\n2, 2\n").unwrap();
         assert!(verify(entry, folder).unwrap_err()[0].contains("SHA-256"));
     }
 
@@ -234,10 +262,9 @@ mod tests {
         // Nothing at all to verify is not a success either.
         assert!(run(&entries, &folders, &Request::default()).is_err());
         assert!(run(&entries, &folders, &named).is_err());
-        fs::create_dir(folder.path().join("P")).unwrap();
-        fs::write(folder.path().join("P/a"), A).unwrap();
-        // The layout has a reader one day, which will not like these files.
-        let verified = verify(entries[0], folder.path());
-        assert_eq!(run(&entries, &folders, &named).is_ok(), verified.is_ok());
+        unpack_into(folder.path());
+        assert!(run(&entries, &folders, &named).is_err());
+        fs::write(folder.path().join("P/P_A.txt"), EDGES).unwrap();
+        assert!(run(&entries, &folders, &named).is_ok());
     }
 }

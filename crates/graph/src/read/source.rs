@@ -60,10 +60,6 @@ impl Source {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }

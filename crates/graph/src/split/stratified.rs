@@ -58,27 +58,23 @@ impl Split {
                 classes[class as usize].push(item);
             }
         }
-        // The fold that each item is tested in. Dealing goes on from class to
-        // class where it stopped, so that the folds stay of one size.
+        // By class, the items that each fold is tested on. Dealing goes on from
+        // class to class where it stopped, so that the folds stay of one size.
         let mut dealt = 0;
-        let mut tests: Vec<Vec<Vec<usize>>> = vec![vec![Vec::new(); classes.len()]; folds];
-        for (class, items) in classes.iter_mut().enumerate() {
+        let mut tests: Vec<Vec<Vec<usize>>> = vec![vec![Vec::new(); folds]; classes.len()];
+        for (items, tests) in classes.iter_mut().zip(&mut tests) {
             draw::shuffle(rng, items);
             for item in items.iter() {
-                tests[dealt % folds][class].push(*item);
+                tests[dealt % folds].push(*item);
                 dealt += 1;
             }
         }
         let splits = (0..folds).map(|fold| {
-            let mut split = Self {
-                test: tests[fold].concat(),
-                ..Self::default()
-            };
-            for class in 0..classes.len() {
-                let mut rest: Vec<usize> = (1..folds)
-                    .flat_map(|step| &tests[(fold + step) % folds][class])
-                    .copied()
-                    .collect();
+            let mut split = Self::default();
+            for tests in &tests {
+                split.test.extend_from_slice(&tests[fold]);
+                let others = (1..folds).map(|step| (fold + step) % folds);
+                let mut rest: Vec<usize> = others.flat_map(|other| &tests[other]).copied().collect();
                 draw::shuffle(rng, &mut rest);
                 #[expect(
                     clippy::cast_possible_truncation,

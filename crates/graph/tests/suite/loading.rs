@@ -1,0 +1,155 @@
+//! Names, layouts and caches.
+
+use std::time::Instant;
+
+use egg_graph::{Cache, CacheUse, DataSource, Error, Layout, ReadOptions, Registry, SelfLoops};
+
+use crate::real_data;
+
+#[test]
+fn every_registered_data_set_is_what_the_registry_says() {
+    let Some(folder) = real_data::find("") else {
+        return;
+    };
+    for entry in Registry::builtin().entries() {
+        // COLLAB has a test of its own; Wiki-CS is not to be had.
+        if ["COLLAB", "Wiki-CS"].contains(&entry.name.as_str()) {
+            continue;
+        }
+        let source = DataSource::registered(&entry.name, &folder).unwrap();
+        let dataset = source.read(&ReadOptions::default()).unwrap();
+        let name = &entry.name;
+        let labels = dataset.classes().or(dataset.node_labels()).unwrap();
+        assert_eq!(dataset.len() as u64, entry.counts.graphs, "{name}");
+        assert_eq!(dataset.node_count() as u64, entry.counts.nodes, "{name}");
+        assert_eq!(Some(dataset.edge_count() as u64), entry.counts.edges, "{name}");
+        assert_eq!(dataset.features().width() as u64, entry.counts.features, "{name}");
+        assert_eq!(labels.class_count() as u64, entry.counts.classes, "{name}");
+        assert_eq!(Some(dataset.fingerprint()), entry.fingerprint, "{name}");
+    }
+}
+
+/// Reads COLLAB (363 MB of text), then loads it from the cache. Times are
+/// printed, not judged: `docs/BENCHMARKS.md` has them.
+#[test]
+fn the_largest_is_cached() {
+    let Some(path) = real_data::find("COLLAB.zip") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::In(folder.path().to_owned());
+    let source = DataSource::detect(&path).unwrap();
+    let start = Instant::now();
+    let first = source.load(&ReadOptions::default(), &cache).unwrap();
+    let read = start.elapsed();
+    assert_eq!(first.cache, CacheUse::Written);
+    let start = Instant::now();
+    let second = source.load(&ReadOptions::default(), &cache).unwrap();
+    println!(
+        "COLLAB: read in {read:.2?}, from the cache in {:.2?}",
+        start.elapsed()
+    );
+    assert_eq!(second.cache, CacheUse::Hit);
+    assert_eq!(second.dataset, first.dataset);
+    let entry = Registry::builtin().get("collab").unwrap();
+    assert_eq!(Some(first.dataset.fingerprint()), entry.fingerprint);
+}
+
+#[test]
+fn a_cache_belongs_to_its_files_and_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |part: &str, text: &str| {
+        std::fs::write(folder.path().join(format!("T_{part}.txt")), text).unwrap();
+    };
+    write("A", "1, 2\n1, 1\n");
+    write("graph_indicator", "1\n1\n");
+    let source = DataSource::detect(folder.path()).unwrap();
+    let load = |options: &ReadOptions| source.load(options, &Cache::Beside).unwrap();
+    let plain = ReadOptions::default();
+    let looped = ReadOptions {
+        self_loops: SelfLoops::Keep,
+        ..ReadOptions::default()
+    };
+    assert_eq!(load(&plain).cache, CacheUse::Written);
+    assert_eq!(load(&plain).cache, CacheUse::Hit);
+    assert_eq!(load(&looped).cache, CacheUse::Written);
+    assert_eq!(load(&plain).cache, CacheUse::Hit);
+    // The same length, the same time of change: only the bytes tell.
+    let path = folder.path().join("T_A.txt");
+    let changed = std::fs::metadata(&path).unwrap().modified().unwrap();
+    write("A", "1, 2\n2, 2\n");
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .and_then(|file| file.set_modified(changed))
+        .unwrap();
+    let again = load(&looped);
+    assert_eq!(again.cache, CacheUse::Written);
+    assert_eq!(again.dataset.graph(0).unwrap().neighbours(1), [0, 1]);
+    // A file more is another source.
+    write("node_labels", "1\n2\n");
+    assert_eq!(load(&plain).cache, CacheUse::Written);
+    assert_eq!(load(&plain).dataset.features().width(), 2);
+}
+
+#[test]
+fn layouts_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let touch = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    };
+    for name in [
+        "tu/X_graph_indicator.txt",
+        "pl/ind.cora.allx",
+        "ogb/raw/edge.csv.gz",
+        "a.npz",
+        "data.json",
+    ] {
+        touch(name);
+    }
+    for name in [
+        "edges.csv",
+        "b.zip",
+        "c.dat",
+        "two/ind.a.allx",
+        "two/ind.b.allx",
+        "none/x",
+    ] {
+        touch(name);
+    }
+    let detect = |name: &str| DataSource::detect(&folder.path().join(name));
+    for (name, layout, stem) in [
+        ("tu", Layout::Tu, "X"),
+        ("pl", Layout::Planetoid, "cora"),
+        ("ogb", Layout::Ogb, "ogb"),
+        ("a.npz", Layout::GnnBenchmark, "a"),
+        ("data.json", Layout::WikiCs, "data"),
+        ("edges.csv", Layout::EdgeList, "edges"),
+        ("b.zip", Layout::Tu, "b"),
+    ] {
+        let source = detect(name).unwrap();
+        assert_eq!((source.layout, source.name.as_str()), (layout, stem));
+    }
+    for name in ["c.dat", "two", "none"] {
+        assert!(matches!(detect(name), Err(Error::UnknownLayout { .. })), "{name}");
+    }
+    assert!(matches!(detect("nothing"), Err(Error::Io { .. })));
+}
+
+#[test]
+fn a_name_leads_to_files_or_to_advice() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = DataSource::registered("proteins", folder.path())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.contains("PROTEINS") && missing.contains("data prepare"),
+        "{missing}"
+    );
+    let unknown = DataSource::registered("PROTIENS", folder.path())
+        .unwrap_err()
+        .to_string();
+    assert!(unknown.contains("did you mean PROTEINS?"), "{unknown}");
+}
