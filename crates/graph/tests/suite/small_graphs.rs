@@ -34,7 +34,8 @@ pub(crate) fn symmetric(least: usize, most: usize) -> impl Strategy<Value = Arra
     })
 }
 
-/// Rows in another order: row i of the result is row `order[i]`.
+/// Nodes in another order: node i of the result is node `order[i]`.
+#[cfg(feature = "conv")]
 pub(crate) fn reordered(matrix: ArrayView2<'_, f32>, order: &[usize]) -> Array2<f32> {
     Array2::from_shape_fn(matrix.dim(), |(a, b)| matrix[[order[a], order[b]]])
 }
