@@ -230,3 +230,31 @@ fn what_cannot_be_split() {
     }
     assert!(Split::random(0, &mut rng(0)).is_empty());
 }
+
+#[test]
+fn training_edges_keep_their_weights_and_attributes() {
+    let ring: Vec<_> = (0..40usize)
+        .map(|node| (node, (node + 1) % 40, 1.0 + node as f32))
+        .collect();
+    let graph = Graph::from_weighted_edges(40, &ring).unwrap();
+    let attributes =
+        ndarray::Array2::from_shape_fn((80, 1), |(entry, _)| -graph.edge_weights().unwrap()[entry]);
+    let graph = graph.with_edge_attributes(attributes).unwrap();
+    let split = LinkSplit::new(graph.view(), 0.1, 0.2, &mut rng(3)).unwrap();
+    let train = &split.train;
+    assert_eq!(train.edge_count(), 28);
+    let weights = train.edge_weights().unwrap();
+    for (node, row) in train.offsets().windows(2).enumerate() {
+        for entry in row[0]..row[1] {
+            let other = train.entries()[entry] as usize;
+            let (small, large) = (node.min(other), node.max(other));
+            let expected = if large - small == 1 {
+                1.0 + small as f32
+            } else {
+                40.0
+            };
+            assert_eq!(weights[entry], expected);
+            assert_eq!(train.edge_attributes().unwrap()[[entry, 0]], -expected);
+        }
+    }
+}
