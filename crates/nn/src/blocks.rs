@@ -6,8 +6,8 @@
 //!
 //! The calling thread takes blocks as well, and rayon's threads help. (A
 //! parallel iterator called from outside the pool hands everything over and
-//! sleeps until it is done; being woken again took a third of the time of a
-//! small layer.)
+//! sleeps until it is done. Of a small layer's samples more than a quarter were
+//! in the kernel's scheduler then.)
 
 use std::sync::{Mutex, PoisonError};
 
