@@ -31,7 +31,7 @@
 
 mod affine;
 mod batch_norm;
-mod blocks;
+pub mod blocks;
 mod element;
 mod error;
 mod init;
@@ -42,6 +42,7 @@ mod parameters;
 mod pass;
 mod product;
 mod relu;
+mod vectorised;
 
 pub use batch_norm::BatchNorm1d;
 pub use error::{Error, Result};
