@@ -3,15 +3,62 @@
 use std::borrow::Cow;
 use std::ops::Neg;
 
+use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, DType, Layout, Result, Storage, Tensor, WithDType, bail};
 
 use crate::Error;
 
 /// f32 or f64: what the kernels of this crate are compiled for.
-pub(crate) trait Element: WithDType + Neg<Output = Self> {}
+pub(crate) trait Element: WithDType + Neg<Output = Self> {
+    const NEGATIVE_INFINITY: Self;
 
-impl Element for f32 {}
-impl Element for f64 {}
+    fn abs(self) -> Self;
+    fn exp(self) -> Self;
+    /// `ln(1 + self)`.
+    fn ln_1p(self) -> Self;
+    fn sqrt(self) -> Self;
+
+    /// The numbers of a storage, to be written.
+    fn values_mut(storage: &mut CpuStorage) -> Result<&mut [Self]>;
+}
+
+macro_rules! element {
+    ($T:ident, $variant:ident) => {
+        impl Element for $T {
+            const NEGATIVE_INFINITY: Self = $T::NEG_INFINITY;
+
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $T::abs(self)
+            }
+
+            #[inline(always)]
+            fn exp(self) -> Self {
+                $T::exp(self)
+            }
+
+            #[inline(always)]
+            fn ln_1p(self) -> Self {
+                $T::ln_1p(self)
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $T::sqrt(self)
+            }
+
+            fn values_mut(storage: &mut CpuStorage) -> Result<&mut [Self]> {
+                match storage {
+                    CpuStorage::$variant(values) => Ok(values),
+                    other => bail!("expected {}, got {:?}", stringify!($T), other.dtype()),
+                }
+            }
+        }
+    };
+}
+
+element!(f32, F32);
+element!(f64, F64);
 
 /// Refuses element types that no kernel is compiled for.
 pub(crate) fn check_float(what: &str, dtype: DType) -> crate::Result<()> {

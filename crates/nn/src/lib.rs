@@ -29,6 +29,8 @@
 //! alone, and partial results are added in order. Random numbers come from the
 //! generator that is handed in. Bad input is a typed [`Error`], never a panic.
 
+mod adam;
+mod adam_config;
 mod affine;
 mod batch_norm;
 mod blocks;
@@ -43,6 +45,8 @@ mod pass;
 mod product;
 mod relu;
 
+pub use adam::{Adam, AdamMoments, AdamState};
+pub use adam_config::{AdamConfig, Decay};
 pub use batch_norm::BatchNorm1d;
 pub use error::{Error, Result};
 pub use init::Init;

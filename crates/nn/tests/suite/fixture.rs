@@ -43,6 +43,37 @@ pub(crate) fn layer_case(name: &str) -> Case {
     layers.cases.remove(name).unwrap()
 }
 
+/// What `training.py` computed.
+#[derive(Deserialize)]
+pub(crate) struct Training {
+    pub(crate) adam: BTreeMap<String, AdamCase>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct AdamCase {
+    pub(crate) first: BTreeMap<String, Stored>,
+    pub(crate) steps: Vec<AdamStep>,
+    pub(crate) moments: BTreeMap<String, StoredMoments>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct AdamStep {
+    pub(crate) rate: f64,
+    pub(crate) gradients: BTreeMap<String, Option<Stored>>,
+    pub(crate) after: BTreeMap<String, Stored>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct StoredMoments {
+    pub(crate) steps: u64,
+    pub(crate) first: Stored,
+    pub(crate) second: Stored,
+}
+
+pub(crate) fn training() -> Training {
+    serde_json::from_str(include_str!("../fixtures/training.json")).unwrap()
+}
+
 pub(crate) fn tolerance(dtype: DType) -> f64 {
     if dtype == DType::F32 { 1e-5 } else { 1e-12 }
 }

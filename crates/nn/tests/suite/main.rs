@@ -1,5 +1,6 @@
 //! The tests of the crate from outside, in one program with a file per subject.
 
+mod adam;
 mod bad_input;
 mod degenerate;
 mod determinism;
