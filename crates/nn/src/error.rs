@@ -78,6 +78,24 @@ pub enum Error {
         /// What it must satisfy.
         requirement: &'static str,
     },
+    /// A class has no column among the logits.
+    #[error("row {row} is of class {class}, but there are logits for {columns} classes")]
+    Class {
+        /// The row.
+        row: usize,
+        /// Its class.
+        class: u32,
+        /// How many classes have logits.
+        columns: usize,
+    },
+    /// The boundaries of segments do not divide rows.
+    #[error("offset {index} is {value:?}; offsets start at 0, never decrease, and end at the number of rows")]
+    Offsets {
+        /// Which offset.
+        index: usize,
+        /// Its value, if there is one.
+        value: Option<usize>,
+    },
     /// A tensor operation failed.
     #[error(transparent)]
     Candle(#[from] candle_core::Error),

@@ -33,28 +33,42 @@ mod adam;
 mod adam_config;
 mod affine;
 mod batch_norm;
+mod bce;
 mod blocks;
+mod cross_entropy;
+mod dropout;
 mod element;
 mod error;
 mod init;
 mod linear;
 mod mlp;
 mod normalise;
+mod pair_loss;
 mod parameters;
 mod pass;
 mod product;
+mod reduction;
+mod regression;
 mod relu;
+mod segment;
+mod segment_kernel;
 
 pub use adam::{Adam, AdamMoments, AdamState};
 pub use adam_config::{AdamConfig, Decay};
 pub use batch_norm::BatchNorm1d;
+pub use bce::{bce_with_logits, bce_with_logits_value};
+pub use cross_entropy::{cross_entropy, cross_entropy_value};
+pub use dropout::Dropout;
 pub use error::{Error, Result};
 pub use init::Init;
 pub use linear::Linear;
 pub use mlp::{Mlp, MlpConfig};
 pub use parameters::{Parameters, Scope};
 pub use pass::Pass;
+pub use reduction::Reduction;
+pub use regression::{mae, mse};
 pub use relu::relu;
+pub use segment::Segments;
 
 /// Runs the example of the package's front page.
 #[cfg(doctest)]

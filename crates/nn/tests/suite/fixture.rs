@@ -47,6 +47,45 @@ pub(crate) fn layer_case(name: &str) -> Case {
 #[derive(Deserialize)]
 pub(crate) struct Training {
     pub(crate) adam: BTreeMap<String, AdamCase>,
+    pub(crate) losses: BTreeMap<String, LossCase>,
+    pub(crate) segments: BTreeMap<String, SegmentCase>,
+    pub(crate) plateau: Vec<PlateauCase>,
+    pub(crate) clip: Vec<ClipCase>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct LossCase {
+    pub(crate) x: Stored,
+    pub(crate) target: Stored,
+    pub(crate) loss: f64,
+    pub(crate) gradient: Stored,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SegmentCase {
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) x: Stored,
+    pub(crate) g: Stored,
+    pub(crate) y: Stored,
+    pub(crate) gradient: Stored,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PlateauCase {
+    pub(crate) factor: f64,
+    pub(crate) patience: u64,
+    pub(crate) threshold: f64,
+    pub(crate) min_lr: f64,
+    pub(crate) metrics: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ClipCase {
+    pub(crate) greatest: f64,
+    pub(crate) norm: f64,
+    pub(crate) before: BTreeMap<String, Option<Stored>>,
+    pub(crate) after: BTreeMap<String, Stored>,
 }
 
 #[derive(Deserialize)]
