@@ -2,6 +2,7 @@
 
 mod adam;
 mod bad_input;
+mod checkpoint;
 mod degenerate;
 mod determinism;
 mod dropout;
@@ -10,4 +11,6 @@ mod gradient;
 mod layer_values;
 mod losses;
 mod parameters;
+mod schedule;
 mod segments;
+mod training;
