@@ -146,7 +146,7 @@ impl Adam {
         }
         for slot in self.slots.values_mut() {
             if let Some(gradient) = gradients.get(&slot.parameter) {
-                slot.steps += 1;
+                slot.steps = slot.steps.saturating_add(1);
                 let kernel = Kernel::new(&self.config, slot.steps);
                 let moments = RefCell::new((&mut slot.first, &mut slot.second));
                 let parameter = slot.parameter.as_tensor();

@@ -309,6 +309,11 @@ fn assemble(state: State, views: &BTreeMap<&str, TensorView<'_>>) -> std::result
 
 fn tensor(name: &str, view: &TensorView<'_>) -> std::result::Result<Tensor, String> {
     let (data, shape) = (view.data(), view.shape());
+    // Empty tensors pass every other check, but candle multiplies their sizes.
+    let sizes = shape.iter().filter(|size| **size > 0);
+    if sizes.copied().try_fold(1, usize::checked_mul).is_none() {
+        return Err(format!("{name:?} has shape {shape:?}, too large to address"));
+    }
     let tensor = match view.dtype() {
         Dtype::F32 => {
             let values = data.as_chunks().0.iter().map(|v| f32::from_le_bytes(*v));
@@ -322,4 +327,46 @@ fn tensor(name: &str, view: &TensorView<'_>) -> std::result::Result<Tensor, Stri
     };
     let tensor = tensor.and_then(|tensor| tensor.reshape(shape));
     tensor.map_err(|e| format!("{name:?} can't be made a tensor: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_tensors_with_huge_sides_are_refused() {
+        let view = TensorView::new(Dtype::F32, vec![0, usize::MAX, usize::MAX], &[]).unwrap();
+        assert!(tensor("t", &view).is_err());
+        let view = TensorView::new(Dtype::F32, vec![0, 5], &[]).unwrap();
+        assert_eq!(tensor("t", &view).unwrap().dims(), [0, 5]);
+    }
+
+    #[test]
+    fn other_types_and_parts_are_refused() {
+        let state = || State {
+            epoch: 0,
+            has_best: false,
+            adam: None,
+            plateau: None,
+            early_stopping: None,
+            generator: None,
+            metadata: BTreeMap::new(),
+        };
+        let bytes = [0u8; 4];
+        let float = TensorView::new(Dtype::F32, vec![1], &bytes).unwrap();
+        let word = TensorView::new(Dtype::U32, vec![1], &bytes).unwrap();
+        for (name, view) in [
+            ("model.w", &word),
+            ("other.w", &float),
+            ("best.w", &float),
+            ("adam.first.w", &float),
+        ] {
+            assert!(
+                assemble(state(), &BTreeMap::from([(name, view.clone())])).is_err(),
+                "{name}"
+            );
+        }
+        let sound = assemble(state(), &BTreeMap::from([("model.w", float)])).unwrap();
+        assert_eq!(sound.model["w"].dims(), [1]);
+    }
 }

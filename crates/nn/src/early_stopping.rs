@@ -74,7 +74,7 @@ impl EarlyStopping {
     /// Takes the metric of the next epoch.
     pub fn observe(&mut self, metric: f64) -> Verdict {
         let epoch = self.epochs;
-        self.epochs += 1;
+        self.epochs = self.epochs.saturating_add(1);
         let better = metric.is_finite()
             && self.best.is_none_or(|best| match self.goal {
                 Goal::Min => metric < best.metric,
@@ -84,7 +84,9 @@ impl EarlyStopping {
             self.best = Some(Best { metric, epoch });
             return Verdict::Better;
         }
-        let since = self.best.map_or(self.epochs, |best| epoch - best.epoch);
+        let since = self
+            .best
+            .map_or(self.epochs, |best| epoch.saturating_sub(best.epoch));
         if since >= self.patience {
             Verdict::Stop
         } else {

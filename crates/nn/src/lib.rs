@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use candle_core::{DType, Device, Tensor};
-//! use egg_nn::{Mlp, MlpConfig, Parameters, Pass};
+//! use egg_nn::{Adam, AdamConfig, Decay, Mlp, MlpConfig, Parameters, Pass, Reduction, cross_entropy};
 //! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 //!
 //! let mut rng = ChaCha8Rng::seed_from_u64(1); // the only source of randomness
@@ -10,9 +10,13 @@
 //! let model = Mlp::new(&mut parameters.root(&mut rng).enter("head"), &MlpConfig::new(&[3, 16, 2]))?;
 //!
 //! let x = Tensor::ones((8, 3), DType::F32, &Device::Cpu)?;
-//! let loss = model.forward(&x, &mut Pass::Training(&mut rng))?.sqr()?.mean_all()?;
-//! let gradients = loss.backward()?;
-//! assert!(parameters.trainable().all(|(_, var)| gradients.get(var).is_some()));
+//! let classes = Tensor::zeros(8, DType::U32, &Device::Cpu)?;
+//! let mut adam = Adam::new(&parameters, AdamConfig::new(1e-2, Decay::L2(5e-4)))?;
+//! for _ in 0..10 {
+//!     let logits = model.forward(&x, &mut Pass::Training(&mut rng))?;
+//!     let loss = cross_entropy(&logits, &classes, Reduction::Mean)?;
+//!     adam.step(&loss.backward()?)?;
+//! }
 //!
 //! let y = model.forward(&x, &mut Pass::Evaluation)?;
 //! assert!(!y.track_op()); // no tape in evaluation
@@ -23,6 +27,14 @@
 //! [`Scope`] is where layers register theirs. [`Linear`], [`BatchNorm1d`] and
 //! [`Mlp`] run forward and backward as fused operations; a [`Pass`] tells them
 //! whether to train. Values and gradients are PyTorch's, to rounding.
+//!
+//! - Losses: [`cross_entropy`], [`bce_with_logits`], [`mse`], [`mae`], each one
+//!   operation; no finite logit overflows.
+//! - [`Segments`]: sum, mean, maximum and softmax over the rows of each graph.
+//! - [`Dropout`], from the generator of the [`Pass`].
+//! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
+//! - [`Plateau`] and [`EarlyStopping`].
+//! - [`Checkpoint`]: all of the above in one file, to go on from to the bit.
 //!
 //! Everything is f32 or f64, on the CPU, in parallel on rayon, and gives the
 //! same bits on any number of threads: sums are split into blocks by shape

@@ -113,7 +113,7 @@ impl Plateau {
             self.best = Some(metric);
             self.bad_epochs = 0;
         } else {
-            self.bad_epochs += 1;
+            self.bad_epochs = self.bad_epochs.saturating_add(1);
         }
         if self.bad_epochs <= self.config.patience {
             return rate;
