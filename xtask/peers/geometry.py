@@ -1,37 +1,16 @@
 """The other side of `cargo xtask bench geometry`: SciPy, NumPy and Pymanopt.
 
     python geometry.py DIRECTORY
-
-DIRECTORY holds `inputs.json` and the arrays it names (raw little-endian f64, C
-order), as exported by our side. One task name per line comes in on standard
-input; one line of JSON goes out for each. Time is taken here, around the work
-alone, after one execution to warm up.
 """
-
-import importlib.metadata
-import json
-import pathlib
-import platform
-import sys
-import time
 
 import numpy as np
 import scipy.linalg
 from pymanopt.manifolds import Grassmann
 
-directory = pathlib.Path(sys.argv[1])
-inputs = {
-    name: np.fromfile(directory / entry["file"], dtype="<f8").reshape(entry["shape"])
-    for name, entry in json.loads((directory / "inputs.json").read_text()).items()
-}
+from protocol import read_inputs, serve
+
+inputs = read_inputs()
 gr = Grassmann(64, 8)
-
-# The mean time of as many executions as fill this many seconds, as on our side.
-AT_LEAST = 0.05
-
-
-# A task is a function that does the work, and one that turns its result into
-# (calls, checksum). Only the first is timed.
 
 
 def scipy_angles(size):
@@ -119,32 +98,4 @@ TASKS = {
 }
 
 
-def say(**answer):
-    print(json.dumps(answer), flush=True)
-
-
-packages = ["numpy", "scipy", "pymanopt"]
-versions = {name: importlib.metadata.version(name) for name in packages}
-say(ready=True, versions={"python": platform.python_version()} | versions)
-
-warm = {}
-for line in sys.stdin:
-    task = line.strip()
-    if task not in TASKS:
-        say(task=task, error="unknown task")
-        continue
-    try:
-        if task not in warm:
-            warm[task] = TASKS[task]()
-            warm[task][0]()
-        work, check = warm[task]
-        start, executions, elapsed = time.perf_counter(), 0, 0.0
-        while elapsed < AT_LEAST:
-            result = work()
-            executions += 1
-            elapsed = time.perf_counter() - start
-        seconds = elapsed / executions
-        calls, checksum = check(result)
-        say(task=task, seconds=seconds, calls=calls, check=checksum)
-    except Exception as error:
-        say(task=task, error=f"{type(error).__name__}: {error}")
+serve(TASKS, packages=["numpy", "scipy", "pymanopt"])

@@ -1,16 +1,5 @@
 //! Our side of `cargo xtask bench geometry`: reads task names, answers with times.
-//!
-//! With `--export DIR` it writes its inputs there (raw little-endian f64, listed
-//! in `inputs.json`), so that the peers work on the same numbers; then each line
-//! on standard input is a task to run once, answered by one line of JSON.
-#![expect(clippy::print_stdout, reason = "the protocol is on standard output")]
-
-use std::collections::HashSet;
-use std::error::Error;
-use std::fs;
-use std::io::{BufRead, Write};
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+#![expect(clippy::print_stdout, reason = "run by hand, it says what it is for")]
 
 use egg_geometry::{
     Distance, Extension, GrassmannPoint, RankRule, Tangent, backend, distance_matrix, exp_batch, log_batch,
@@ -22,9 +11,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::json;
 
+#[path = "../../../xtask/peers/protocol.rs"]
+mod protocol;
 mod raw;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+use protocol::{Export, Outcome, Timed, timed};
+
 type Point = GrassmannPoint<f64>;
 
 /// What all tasks work on.
@@ -77,8 +69,7 @@ impl Inputs {
         })
     }
 
-    fn export(&self, folder: &Path) -> Outcome<()> {
-        fs::create_dir_all(folder)?;
+    fn export(&self, export: &mut Export) -> Outcome<()> {
         let bases = |points: &[Point]| points.iter().map(|point| point.basis().to_owned()).collect();
         let tangents = self
             .tangents
@@ -96,22 +87,11 @@ impl Inputs {
             ("log_a", bases(&self.narrow.0)),
             ("log_b", bases(&self.narrow.1)),
         ];
-        let mut index = serde_json::Map::new();
         for (name, matrices) in inputs {
-            let bytes: Vec<u8> = matrices
-                .iter()
-                .flatten()
-                .flat_map(|entry| entry.to_le_bytes())
-                .collect();
-            let file = format!("{name}.f64");
-            fs::write(folder.join(&file), bytes)?;
             let (rows, columns) = matrices.first().map_or((0, 0), Array2::dim);
-            index.insert(
-                name.to_owned(),
-                json!({"file": file, "shape": [matrices.len(), rows, columns]}),
-            );
+            let shape = [matrices.len(), rows, columns];
+            export.array(name, &shape, matrices.iter().flatten().copied())?;
         }
-        fs::write(folder.join("inputs.json"), serde_json::to_string(&index)?)?;
         Ok(())
     }
 
@@ -196,70 +176,12 @@ impl Inputs {
     }
 }
 
-/// One execution of a task.
-struct Timed {
-    seconds: f64,
-    calls: usize,
-    check: f64,
-}
-
-impl Timed {
-    fn new(seconds: f64, calls: usize, check: f64) -> Self {
-        Self {
-            seconds,
-            calls,
-            check,
-        }
-    }
-}
-
-/// The mean time of as many executions as fill this many seconds: one of a few
-/// milliseconds says more of the scheduler than of the code. The peers do the same.
-const AT_LEAST: f64 = 0.05;
-
-fn timed<T, E: Error + 'static>(work: impl Fn() -> Result<T, E>) -> Outcome<(f64, T)> {
-    let start = Instant::now();
-    let mut executions = 0.0;
-    loop {
-        let result = std::hint::black_box(work()?);
-        executions += 1.0;
-        let elapsed = start.elapsed().as_secs_f64();
-        if elapsed >= AT_LEAST {
-            return Ok((elapsed / executions, result));
-        }
-    }
-}
-
 fn main() -> Outcome<()> {
-    let mut arguments = std::env::args().skip(1);
-    let Some(folder) = arguments
-        .find(|argument| argument == "--export")
-        .and_then(|_| arguments.next())
-        .map(PathBuf::from)
-    else {
+    let Some(mut export) = Export::from_arguments()? else {
         println!("ratio: run by `cargo xtask bench geometry`");
         return Ok(());
     };
     let inputs = Inputs::new()?;
-    inputs.export(&folder)?;
-    println!("{}", json!({"ready": true, "backend": backend()}));
-    let mut warm = HashSet::new();
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        let task = line.trim();
-        let answer = if warm.insert(task.to_owned()) {
-            inputs.run(task).and_then(|_| inputs.run(task))
-        } else {
-            inputs.run(task)
-        };
-        let answer = match answer {
-            Ok(timed) => {
-                json!({"task": task, "seconds": timed.seconds, "calls": timed.calls, "check": timed.check})
-            }
-            Err(error) => json!({"task": task, "error": error.to_string()}),
-        };
-        println!("{answer}");
-        std::io::stdout().flush()?;
-    }
-    Ok(())
+    inputs.export(&mut export)?;
+    export.serve(json!({"backend": backend()}), |task| inputs.run(task))
 }

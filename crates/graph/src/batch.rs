@@ -104,8 +104,8 @@ impl GraphBatch {
 
     /// The neighbours of a node, ascending; none of a node that is not there.
     pub fn neighbours(&self, node: usize) -> &[u32] {
-        match (self.store.offsets.get(node), self.store.offsets.get(node + 1)) {
-            (Some(&start), Some(&end)) => &self.store.neighbours[start..end],
+        match self.store.offsets.get(node..) {
+            Some(&[start, end, ..]) => &self.store.neighbours[start..end],
             _ => &[],
         }
     }

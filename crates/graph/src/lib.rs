@@ -1,4 +1,56 @@
-//! Graphs from the benchmark formats, in CSR, batched and split for learning.
+//! Graphs from the benchmark formats, in CSR, batched and split for learning,
+//! with graph convolutions for candle.
+//!
+//! ```
+//! use egg_graph::{GraphBatch, Propagation, Split, batches, random_order};
+//! use egg_graph::synthetic::CovarianceSet;
+//! use rand::SeedableRng;
+//! use rand_chacha::ChaCha8Rng;
+//!
+//! let mut rng = ChaCha8Rng::seed_from_u64(0);
+//! let dataset = CovarianceSet::default().generate(&mut rng)?; // or DataSource::detect(path)?.load(...)
+//! let split = Split::random(dataset.len(), &mut rng);
+//! let propagation = Propagation::gcn(&dataset); // normalised once
+//! for chosen in batches(&random_order(split.train.len(), &mut rng), 32) {
+//!     let graphs: Vec<usize> = chosen.iter().map(|index| split.train[*index]).collect();
+//!     let batch = GraphBatch::new(&dataset, &graphs)?;
+//!     let a = propagation.batch(&graphs)?; // block-diagonal, sparse
+//!     assert_eq!(a.shape().0, batch.node_count());
+//! }
+//! # Ok::<(), egg_graph::Error>(())
+//! ```
+//!
+//! # From files to data sets
+//!
+//! | layout | reader | what is special |
+//! |---|---|---|
+//! | TU text, folder or zip | [`read_tu`], [`write_tu`] | streams; labels from any number; duplicate rows; isolated nodes |
+//! | Planetoid | [`read_planetoid`] | a closed [pickle] reader: data only, nothing is run |
+//! | gnn-benchmark npz | [`read_gnn_benchmark`] | object arrays are never opened |
+//! | Wiki-CS | [`read_wiki_cs`] | 20 splits |
+//! | OGB csv.gz | [`read_ogb`] | edges in one direction; the scaffold split |
+//! | edge list, npy or csv features, labels | [`EdgeListSource`], [`write_edge_list`] | names or numbers, with or without header |
+//!
+//! [`DataSource`] finds out which one it is, or takes a name from the
+//! [`Registry`], and loads through a [`Cache`]. Every reader gives a
+//! [`GraphDataset`]: undirected graphs with sorted, distinct neighbours, self
+//! loops removed unless asked for (their number is [noted](EdgeNotes)), as
+//! PyTorch Geometric reads the same files. Bad input is an [`Error`] that names
+//! the file and the line; nothing is allocated by a number in a file alone.
+//!
+//! # Features
+//!
+//! | feature | what | needs |
+//! |---|---|---|
+//! | `conv` (default) | the module `conv`: GCN, GIN, jumping knowledge, virtual node | candle |
+//!
+//! Without it this crate reads, transforms, splits and batches, and knows
+//! nothing of neural networks.
+//!
+//! # Randomness
+//!
+//! A generator is always passed in. Splits and orders drawn from the same seed
+//! are the same on every platform and number of threads.
 
 mod adjacency;
 mod atomic;
@@ -47,3 +99,8 @@ pub use sparse::CsrMatrix;
 pub use split::{LinkPart, LinkSplit, Split};
 pub use transform::OGB_ATOM_CARDINALITIES;
 pub use write::write_tu;
+
+/// Runs the example of the package's front page.
+#[cfg(all(doctest, feature = "conv"))]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

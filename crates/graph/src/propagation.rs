@@ -75,9 +75,11 @@ impl Propagation {
             for (row, scale) in scales.iter().enumerate() {
                 for entry in offsets[first + row]..offsets[first + row + 1] {
                     let other = scales[columns[entry] as usize];
+                    // The scales first: their product is the same in both
+                    // directions of an edge, and so is all that follows.
                     #[expect(clippy::cast_possible_truncation, reason = "rounded once, from f64")]
                     {
-                        values[entry] = (f64::from(values[entry]) * scale * other) as f32;
+                        values[entry] = (f64::from(values[entry]) * (scale * other)) as f32;
                     }
                 }
             }

@@ -153,8 +153,8 @@ impl CsrMatrix {
     /// The entries of a row, as columns and values; none for a row that is not
     /// there.
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (usize, f32)> + '_ {
-        let range = match (self.offsets.get(row), self.offsets.get(row + 1)) {
-            (Some(&start), Some(&end)) => start..end,
+        let range = match self.offsets.get(row..) {
+            Some(&[start, end, ..]) => start..end,
             _ => 0..0,
         };
         let columns = self.columns[range.clone()].iter();

@@ -171,6 +171,30 @@ impl Store {
         Ok(())
     }
 
+    /// The same without some edges: `unwanted` is asked with the smaller id of
+    /// an edge first.
+    pub(crate) fn without_edges(mut self, unwanted: impl Fn(usize, usize) -> bool) -> Self {
+        let mut kept = Vec::with_capacity(self.neighbours.len());
+        let mut offsets = Vec::with_capacity(self.offsets.len());
+        offsets.push(0);
+        for graph in 0..self.graph_count() {
+            for (id, node) in self.node_range(graph).enumerate() {
+                kept.extend((self.offsets[node]..self.offsets[node + 1]).filter(|entry| {
+                    let other = self.neighbours[*entry] as usize;
+                    !unwanted(id.min(other), id.max(other))
+                }));
+                offsets.push(kept.len());
+            }
+        }
+        self.offsets = offsets;
+        self.neighbours = kept.iter().map(|entry| self.neighbours[*entry]).collect();
+        self.weights = self
+            .weights
+            .map(|all| kept.iter().map(|entry| all[*entry]).collect());
+        self.attributes = self.attributes.map(|all| all.select(Axis(0), &kept));
+        self
+    }
+
     /// Some graphs, in the order asked for; the indices must be in range. With
     /// `block_diagonal`, ids become positions in the result.
     pub(crate) fn gather(&self, graphs: &[usize], block_diagonal: bool) -> Self {

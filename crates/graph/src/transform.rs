@@ -53,8 +53,8 @@ impl GraphDataset {
     ///
     /// # Errors
     /// [`Error::Length`] if there is not one cardinality per column,
-    /// [`Error::Rows`] for a value that is no whole number below its
-    /// cardinality.
+    /// [`Error::Parameter`] if they add up to 2^32 or more, [`Error::Rows`] for
+    /// a value that is no whole number below its cardinality.
     ///
     /// ```
     /// use egg_graph::{Features, Graph, GraphDataset};
@@ -74,7 +74,13 @@ impl GraphDataset {
             });
         }
         let dense = features.to_dense();
-        let width: usize = cardinalities.iter().sum();
+        let width = cardinalities
+            .iter()
+            .try_fold(0u32, |sum, more| sum.checked_add(u32::try_from(*more).ok()?))
+            .ok_or_else(|| {
+                let list = format!("{cardinalities:?}");
+                Error::parameter("cardinalities", list, "must add up to less than 2^32")
+            })?;
         let mut columns = Vec::with_capacity(dense.len());
         for (row, values) in dense.rows().into_iter().enumerate() {
             let mut start = 0;
@@ -95,7 +101,12 @@ impl GraphDataset {
         }
         let offsets = (0..=dense.nrows()).map(|row| row * dense.ncols()).collect();
         let ones = vec![1.0; columns.len()];
-        self.with_features(Features::sparse(CsrMatrix::new(offsets, columns, ones, width)?))
+        self.with_features(Features::sparse(CsrMatrix::new(
+            offsets,
+            columns,
+            ones,
+            width as usize,
+        )?))
     }
 
     /// Divides each node's features by their sum, as is usual for bags of

@@ -7,12 +7,14 @@ use crate::blocks::map_chunks;
 use crate::element::Element;
 use crate::product::{Matrix, multiply};
 use crate::relu::{gated, rectified};
+use crate::vectorised::vectorised;
 
-/// Rows per block, forward.
-const ROWS: usize = 256;
+/// Rows per block: enough for a product at full speed, few enough that the
+/// blocks of a batch of a thousand rows can be shared evenly.
+const ROWS: usize = 128;
 
 /// At most this many partial weight gradients are kept until they are added.
-const MOST_PARTIALS: usize = 16;
+const MOST_PARTIALS: usize = 32;
 
 /// `x W^T + b`, rectified if asked for: rows x out.
 pub(crate) fn forward<T: Element>(
@@ -35,21 +37,19 @@ pub(crate) fn forward<T: Element>(
     out
 }
 
-/// Adds the bias to each row, then rectifies.
-fn finish<T: Element>(out: &mut [T], bias: Option<&[T]>, width: usize, rectify: bool) {
-    match (bias, rectify) {
-        (None, false) => {}
-        (None, true) => out.iter_mut().for_each(|v| *v = rectified(*v)),
-        (Some(bias), false) => {
+vectorised! {
+    /// Adds the bias to each row, then rectifies.
+    fn finish<T>(out: &'a mut [T], bias: Option<&'a [T]>, width: usize, rectify: bool) -> () {
+        if let Some(bias) = bias {
             for row in out.chunks_exact_mut(width) {
-                row.iter_mut().zip(bias).for_each(|(v, &b)| *v += b);
+                for (v, &b) in row.iter_mut().zip(bias) {
+                    *v += b;
+                }
             }
         }
-        (Some(bias), true) => {
-            for row in out.chunks_exact_mut(width) {
-                row.iter_mut()
-                    .zip(bias)
-                    .for_each(|(v, &b)| *v = rectified(*v + b));
+        if rectify {
+            for v in out {
+                *v = rectified(*v);
             }
         }
     }
@@ -78,8 +78,9 @@ pub(crate) fn backward<T: Element>(
         let x = Matrix::new(&x[start * in_features..][..rows * in_features], rows, in_features);
         let range = start * out_features..(start + rows) * out_features;
         let gate = output.map(|output| {
-            let pairs = gradient[range.clone()].iter().zip(&output[range.clone()]);
-            pairs.map(|(&g, &y)| gated(g, y)).collect::<Vec<T>>()
+            let mut gate = gradient[range.clone()].to_vec();
+            gate_by(&mut gate, &output[range.clone()]);
+            gate
         });
         let g = gate.as_deref().unwrap_or(&gradient[range]);
         let g_matrix = Matrix::new(g, rows, out_features);
@@ -109,13 +110,26 @@ pub(crate) fn backward<T: Element>(
     (dx, dw, db)
 }
 
-/// The sum of each column of a block with `width` columns.
-fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
-    let mut sums = vec![T::zero(); width];
-    for row in data.chunks_exact(width) {
-        add(&mut sums, row);
+vectorised! {
+    /// Sets the gradient to 0 where the rectified output is.
+    fn gate_by<T>(gradient: &'a mut [T], output: &'a [T]) -> () {
+        for (g, &y) in gradient.iter_mut().zip(output) {
+            *g = gated(*g, y);
+        }
     }
-    sums
+}
+
+vectorised! {
+    /// The sum of each column of a block with `width` columns.
+    fn column_sum<T>(data: &'a [T], width: usize) -> Vec<T> {
+        let mut sums = vec![T::zero(); width];
+        for row in data.chunks_exact(width) {
+            for (sum, &v) in sums.iter_mut().zip(row) {
+                *sum += v;
+            }
+        }
+        sums
+    }
 }
 
 fn add<T: Element>(sum: &mut [T], term: &[T]) {

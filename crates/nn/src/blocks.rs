@@ -3,8 +3,13 @@
 //! A sum over rows is the sum of one partial result per block, added in the
 //! order of the blocks. How many threads share the blocks changes nothing in
 //! that order, and so no bit of the result.
+//!
+//! The calling thread takes blocks as well, and rayon's threads help. (A
+//! parallel iterator called from outside the pool hands everything over and
+//! sleeps until it is done. Of a small layer's samples more than a quarter were
+//! in the kernel's scheduler then.)
 
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Fewer numbers than this are done on the calling thread: waking a pool costs
 /// more than it saves.
@@ -18,32 +23,106 @@ pub(crate) fn rows_in_cache(width: usize) -> usize {
 
 /// Calls `work(k, chunk k)` for each chunk of `chunk` numbers of `out` (the
 /// last may be shorter), and gives the results in the order of the chunks.
-pub(crate) fn map_chunks<T: Send, R: Send>(
+///
+/// ```
+/// let mut numbers = [1.0, 2.0, 3.0];
+/// let sums = egg_nn::blocks::map_chunks(&mut numbers, 2, |index, chunk| {
+///     chunk.iter_mut().for_each(|number| *number *= 10.0);
+///     (index, chunk.iter().sum::<f64>())
+/// });
+/// assert_eq!((numbers, sums), ([10.0, 20.0, 30.0], vec![(0, 30.0), (1, 30.0)]));
+/// ```
+pub fn map_chunks<T: Send, R: Send>(
     out: &mut [T],
     chunk: usize,
     work: impl Fn(usize, &mut [T]) -> R + Sync,
 ) -> Vec<R> {
-    let chunk = chunk.max(1);
-    if out.len() < PARALLEL_FROM || out.len() <= chunk {
-        let chunks = out.chunks_mut(chunk).enumerate();
-        return chunks.map(|(index, chunk)| work(index, chunk)).collect();
-    }
-    let chunks = out.par_chunks_mut(chunk).enumerate();
-    chunks.map(|(index, chunk)| work(index, chunk)).collect()
+    let (numbers, chunk) = (out.len(), chunk.max(1));
+    share(numbers, out.chunks_mut(chunk), work)
 }
 
 /// Calls `work(k, chunk k)` for each chunk of `chunk` numbers of `data`, and
 /// gives the results in the order of the chunks.
-pub(crate) fn map<T: Sync, R: Send>(
-    data: &[T],
-    chunk: usize,
-    work: impl Fn(usize, &[T]) -> R + Sync,
+///
+/// ```
+/// let sums = egg_nn::blocks::map(&[1, 2, 3], 2, |_, chunk| chunk.iter().sum::<i32>());
+/// assert_eq!(sums, [3, 3]);
+/// ```
+pub fn map<T: Sync, R: Send>(data: &[T], chunk: usize, work: impl Fn(usize, &[T]) -> R + Sync) -> Vec<R> {
+    share(data.len(), data.chunks(chunk.max(1)), work)
+}
+
+/// Shares blocks, `numbers` numbers in all, between the threads.
+fn share<B: Send, R: Send>(
+    numbers: usize,
+    blocks: impl ExactSizeIterator<Item = B> + Send,
+    work: impl Fn(usize, B) -> R + Sync,
 ) -> Vec<R> {
-    let chunk = chunk.max(1);
-    if data.len() < PARALLEL_FROM || data.len() <= chunk {
-        let chunks = data.chunks(chunk).enumerate();
-        return chunks.map(|(index, chunk)| work(index, chunk)).collect();
+    let count = blocks.len();
+    let blocks = blocks.enumerate();
+    let helpers = rayon::current_num_threads().min(count).saturating_sub(1);
+    if numbers < PARALLEL_FROM || helpers == 0 {
+        return blocks.map(|(index, block)| work(index, block)).collect();
     }
-    let chunks = data.par_chunks(chunk).enumerate();
-    chunks.map(|(index, chunk)| work(index, chunk)).collect()
+    let blocks = Mutex::new(blocks);
+    let results = Mutex::new(Vec::with_capacity(count));
+    // A panic in `work` goes on to the caller, so a poisoned lock matters to nobody.
+    let next = || blocks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take = || {
+        while let Some((index, block)) = next() {
+            let result = work(index, block);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.push((index, result));
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        for _ in 0..helpers {
+            scope.spawn(|_| take());
+        }
+        take();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_is_worked_once_and_results_are_in_order() {
+        for (len, chunk) in [(0, 4), (1, 4), (1 << 13, 100), (1 << 16, 999), (1 << 16, 1 << 16)] {
+            let mut numbers = vec![0u32; len];
+            let starts = map_chunks(&mut numbers, chunk, |index, part| {
+                part.iter_mut().for_each(|number| *number += 1);
+                index * chunk
+            });
+            assert!(numbers.iter().all(|number| *number == 1));
+            assert_eq!(starts, (0..len).step_by(chunk).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn inside_a_parallel_loop_blocks_are_shared_too() {
+        use rayon::prelude::*;
+        let sums: Vec<usize> = (0..8usize)
+            .into_par_iter()
+            .map(|seed| {
+                let numbers = vec![seed; 1 << 15];
+                map(&numbers, 1000, |_, part| part.iter().sum::<usize>())
+                    .into_iter()
+                    .sum()
+            })
+            .collect();
+        assert_eq!(sums, (0..8).map(|seed| seed << 15).collect::<Vec<_>>());
+    }
+
+    #[test]
+    #[should_panic(expected = "block 3")]
+    fn a_panic_comes_through() {
+        map(&[0u8; 1 << 15], 1 << 12, |index, _| {
+            assert_ne!(index, 3, "block 3")
+        });
+    }
 }

@@ -46,7 +46,7 @@ mod adam_config;
 mod affine;
 mod batch_norm;
 mod bce;
-mod blocks;
+pub mod blocks;
 mod checkpoint;
 mod checkpoint_file;
 mod clip;
@@ -70,6 +70,7 @@ mod relu;
 mod schedule;
 mod segment;
 mod segment_kernel;
+mod vectorised;
 
 pub use adam::{Adam, AdamMoments, AdamState};
 pub use adam_config::{AdamConfig, Decay};

@@ -3,6 +3,7 @@
 use crate::blocks::{map, map_chunks, rows_in_cache};
 use crate::element::Element;
 use crate::relu::{gated, rectified};
+use crate::vectorised::vectorised;
 
 /// Mean and biased variance of each column.
 #[derive(Debug, Clone)]
@@ -35,22 +36,7 @@ impl Moments {
 /// mean; blocks are merged in f64 by Chan's formula. No difference of large
 /// numbers is formed, so a variance far below the squared mean is not lost.
 pub(crate) fn moments<T: Element>(x: &[T], width: usize) -> Moments {
-    let blocks = map(x, rows_in_cache(width) * width, |_, x| {
-        let rows = x.len() / width;
-        let mut mean = vec![T::zero(); width];
-        for row in x.chunks_exact(width) {
-            mean.iter_mut().zip(row).for_each(|(sum, &v)| *sum += v);
-        }
-        let share = T::from_f64(1.0 / rows as f64);
-        mean.iter_mut().for_each(|m| *m *= share);
-        let mut squares = vec![T::zero(); width];
-        for row in x.chunks_exact(width) {
-            for ((sum, &v), &m) in squares.iter_mut().zip(row).zip(&mean) {
-                *sum += (v - m) * (v - m);
-            }
-        }
-        (rows as f64, mean, squares)
-    });
+    let blocks = map(x, rows_in_cache(width) * width, |_, x| block_moments(x, width));
     let mut seen = 0.0;
     let mut total = Moments {
         mean: vec![0.0; width],
@@ -72,6 +58,28 @@ pub(crate) fn moments<T: Element>(x: &[T], width: usize) -> Moments {
     total
 }
 
+vectorised! {
+    /// Rows, column means, and sums of squares about these.
+    fn block_moments<T>(x: &'a [T], width: usize) -> (f64, Vec<T>, Vec<T>) {
+        let rows = x.len() / width;
+        let mut mean = vec![T::zero(); width];
+        for row in x.chunks_exact(width) {
+            for (sum, &v) in mean.iter_mut().zip(row) {
+                *sum += v;
+            }
+        }
+        let share = T::from_f64(1.0 / rows as f64);
+        mean.iter_mut().for_each(|m| *m *= share);
+        let mut squares = vec![T::zero(); width];
+        for row in x.chunks_exact(width) {
+            for ((sum, &v), &m) in squares.iter_mut().zip(row).zip(&mean) {
+                *sum += (v - m) * (v - m);
+            }
+        }
+        (rows as f64, mean, squares)
+    }
+}
+
 /// `(x - mean) / sqrt(variance + epsilon) * weight + bias`, rectified if asked.
 pub(crate) fn normalise<T: Element>(
     x: &[T],
@@ -89,15 +97,30 @@ pub(crate) fn normalise<T: Element>(
     let chunk = rows_in_cache(width) * width;
     map_chunks(&mut out, chunk, |block, out| {
         let x = &x[block * chunk..][..out.len()];
+        normalise_block(x, &mean, &scale, bias, rectify, out);
+    });
+    out
+}
+
+vectorised! {
+    /// `(x - mean) scale + bias`, rectified if asked.
+    fn normalise_block<T>(
+        x: &'a [T],
+        mean: &'a [T],
+        scale: &'a [T],
+        bias: &'a [T],
+        rectify: bool,
+        out: &'a mut [T],
+    ) -> () {
+        let width = mean.len();
         for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-            let columns = mean.iter().zip(&scale).zip(bias);
+            let columns = mean.iter().zip(scale).zip(bias);
             for ((out, &x), ((&m, &s), &b)) in out.iter_mut().zip(x).zip(columns) {
                 let y = (x - m) * s + b;
                 *out = if rectify { rectified(y) } else { y };
             }
         }
-    });
-    out
+    }
 }
 
 /// Gradients with respect to `x`, weight and bias, for moments of the batch
@@ -121,38 +144,8 @@ pub(crate) fn backward<T: Element>(
     // Sums of g and of g (x - mean) per block, then over blocks in f64.
     let blocks = map(x, chunk, |block, x| {
         let range = block * chunk..block * chunk + x.len();
-        let gradient = &gradient[range.clone()];
-        let mut plain = vec![T::zero(); width];
-        let mut centred = vec![T::zero(); width];
-        let mut add = |g: &mut dyn Iterator<Item = (&[T], &[T], Option<&[T]>)>| {
-            for (x, g, y) in g {
-                let sums = plain.iter_mut().zip(&mut centred).zip(&mean);
-                match y {
-                    None => {
-                        for (((plain, centred), &m), (&x, &g)) in sums.zip(x.iter().zip(g)) {
-                            *plain += g;
-                            *centred += g * (x - m);
-                        }
-                    }
-                    Some(y) => {
-                        for (((plain, centred), &m), ((&x, &g), &y)) in sums.zip(x.iter().zip(g).zip(y)) {
-                            let g = gated(g, y);
-                            *plain += g;
-                            *centred += g * (x - m);
-                        }
-                    }
-                }
-            }
-        };
-        let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width));
-        match output {
-            None => add(&mut rows.map(|(x, g)| (x, g, None))),
-            Some(y) => {
-                let y = y[range].chunks_exact(width);
-                add(&mut rows.zip(y).map(|((x, g), y)| (x, g, Some(y))));
-            }
-        }
-        (plain, centred)
+        let output = output.map(|output| &output[range.clone()]);
+        block_sums(x, &mean, &gradient[range], output)
     });
     let mut db = vec![0.0; width];
     let mut dw = vec![0.0; width];
@@ -174,30 +167,90 @@ pub(crate) fn backward<T: Element>(
     let mut dx = vec![T::zero(); x.len()];
     map_chunks(&mut dx, chunk, |block, dx| {
         let range = block * chunk..block * chunk + dx.len();
-        let rows = dx
-            .chunks_exact_mut(width)
-            .zip(x[range.clone()].chunks_exact(width));
-        let rows = rows.zip(gradient[range.clone()].chunks_exact(width));
-        let constants = || mean.iter().zip(&front).zip(shift.iter().zip(&slope));
-        match output {
-            None => {
-                for ((dx, x), g) in rows {
-                    let values = dx.iter_mut().zip(x.iter().zip(g));
-                    for ((dx, (&x, &g)), ((&m, &f), (&s, &k))) in values.zip(constants()) {
-                        *dx = f * (g - s - (x - m) * k);
+        let output = output.map(|output| &output[range.clone()]);
+        let constants = Constants {
+            mean: &mean,
+            front: &front,
+            shift: &shift,
+            slope: &slope,
+        };
+        block_gradient(&x[range.clone()], constants, &gradient[range], output, dx);
+    });
+    let narrow = |v: Vec<f64>| v.into_iter().map(T::from_f64).collect();
+    (dx, narrow(dw), narrow(db))
+}
+
+vectorised! {
+    /// Column sums of g and of g (x - mean), g being gated by the output.
+    fn block_sums<T>(
+        x: &'a [T],
+        mean: &'a [T],
+        gradient: &'a [T],
+        output: Option<&'a [T]>,
+    ) -> (Vec<T>, Vec<T>) {
+        let width = mean.len();
+        let mut plain = vec![T::zero(); width];
+        let mut centred = vec![T::zero(); width];
+        let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width));
+        for (row, (x, g)) in rows.enumerate() {
+            let sums = plain.iter_mut().zip(&mut centred).zip(mean);
+            let values = x.iter().zip(g);
+            match output.map(|output| &output[row * width..][..width]) {
+                None => {
+                    for (((plain, centred), &m), (&x, &g)) in sums.zip(values) {
+                        *plain += g;
+                        *centred += g * (x - m);
+                    }
+                }
+                Some(output) => {
+                    for (((plain, centred), &m), ((&x, &g), &y)) in sums.zip(values.zip(output)) {
+                        let g = gated(g, y);
+                        *plain += g;
+                        *centred += g * (x - m);
                     }
                 }
             }
-            Some(y) => {
-                for (((dx, x), g), y) in rows.zip(y[range].chunks_exact(width)) {
-                    let values = dx.iter_mut().zip(x.iter().zip(g).zip(y));
-                    for ((dx, ((&x, &g), &y)), ((&m, &f), (&s, &k))) in values.zip(constants()) {
+        }
+        (plain, centred)
+    }
+}
+
+/// One number per column each.
+#[derive(Clone, Copy)]
+struct Constants<'a, T> {
+    mean: &'a [T],
+    front: &'a [T],
+    shift: &'a [T],
+    slope: &'a [T],
+}
+
+vectorised! {
+    /// `front (g - shift - (x - mean) slope)`, g being gated by the output.
+    fn block_gradient<T>(
+        x: &'a [T],
+        constants: Constants<'a, T>,
+        gradient: &'a [T],
+        output: Option<&'a [T]>,
+        dx: &'a mut [T],
+    ) -> () {
+        let Constants { mean, front, shift, slope } = constants;
+        let width = mean.len();
+        let rows = dx.chunks_exact_mut(width).zip(x.chunks_exact(width));
+        for (row, ((dx, x), g)) in rows.zip(gradient.chunks_exact(width)).enumerate() {
+            let constants = mean.iter().zip(front).zip(shift.iter().zip(slope));
+            let values = dx.iter_mut().zip(x.iter().zip(g));
+            match output.map(|output| &output[row * width..][..width]) {
+                None => {
+                    for ((dx, (&x, &g)), ((&m, &f), (&s, &k))) in values.zip(constants) {
+                        *dx = f * (g - s - (x - m) * k);
+                    }
+                }
+                Some(output) => {
+                    for (((dx, (&x, &g)), &y), ((&m, &f), (&s, &k))) in values.zip(output).zip(constants) {
                         *dx = f * (gated(g, y) - s - (x - m) * k);
                     }
                 }
             }
         }
-    });
-    let narrow = |v: Vec<f64>| v.into_iter().map(T::from_f64).collect();
-    (dx, narrow(dw), narrow(db))
+    }
 }

@@ -10,6 +10,7 @@ pub(super) const SUITE: Suite = Suite {
     name: "geometry",
     package: "egg-geometry",
     bench: "ratio",
+    needs_backend: true,
     script: "xtask/peers/geometry.py",
     requirements: "xtask/peers/geometry-requirements.txt",
     comparisons: &[

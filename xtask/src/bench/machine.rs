@@ -12,7 +12,8 @@ pub(super) struct Conditions {
     pub(super) cores: usize,
     pub(super) threads: usize,
     pub(super) rounds: usize,
-    pub(super) backend: String,
+    /// The linear algebra of our side, if it has any.
+    pub(super) backend: Option<String>,
     /// What each side said about itself when it was ready.
     pub(super) ours: Value,
     /// The peer's, or why there is none.
@@ -54,13 +55,19 @@ impl Conditions {
             Ok(ready) => versions(ready),
             Err(why) => format!("not measured: {why}"),
         };
-        vec![
+        let mut lines = vec![
             format!("processor: {}, {} cores", self.cpu, self.cores),
             format!("threads: {} on each side", self.threads),
             format!("rounds: {}, the sides taking turns", self.rounds),
-            format!("ours: {}", self.backend),
-            format!("peer: {peer}"),
-        ]
+        ];
+        if let Some(backend) = &self.backend {
+            lines.push(format!("ours: {backend}"));
+        }
+        if let Some(data) = self.ours["data"].as_str() {
+            lines.push(format!("graphs: {data}"));
+        }
+        lines.push(format!("peer: {peer}"));
+        lines
     }
 
     pub(super) fn json(&self) -> Value {

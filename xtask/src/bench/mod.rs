@@ -4,6 +4,7 @@
 
 mod child;
 mod geometry;
+mod graph;
 mod machine;
 mod measure;
 mod ours;
@@ -29,6 +30,8 @@ cargo xtask bench SUITE [--rounds N] [--threads N] [--no-peers]
 
 Suites:
   geometry       the geometry crate against SciPy, NumPy and Pymanopt
+  graph          sparse products, GCN layer and batching against PyTorch and
+                 PyTorch Geometric: a download of up to 3 GB, kept below target
 
 Builds our side, makes a Python environment for the peers below target/bench,
 and lets the two take turns. Results go to target/bench/SUITE.json and .md. The
@@ -42,9 +45,13 @@ Options:
 
 Environment:
   EGG_BACKEND=openblas|pure-rust   the backend of our side
+  EGG_DATASETS=DIR                 a folder that has PROTEINS, for `graph`
+  PIP_INDEX_URL=URL, ...           as pip reads them. PyTorch without the parts
+                                   for GPUs is far smaller: on Linux set
+                                   PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 ";
 
-const SUITES: &[&Suite] = &[&geometry::SUITE];
+const SUITES: &[&Suite] = &[&geometry::SUITE, &graph::SUITE];
 
 struct Request {
     suite: &'static Suite,
@@ -96,10 +103,14 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
 
 fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     let suite = request.suite;
-    let backend = setup::prepare(workspace, Install::Allowed)?;
-    let program = ours::build(workspace, suite, &backend)?;
+    let backend = match suite.needs_backend {
+        true => Some(setup::prepare(workspace, Install::Allowed)?),
+        false => None,
+    };
+    let program = ours::build(workspace, suite, backend.as_ref())?;
     let inputs = workspace.scratch(&format!("bench/inputs/{}", suite.name))?;
-    let mut ours = ours::start(&program, &inputs, &backend, request.threads).map_err(Error::Failed)?;
+    let mut ours =
+        ours::start(&program, &inputs, backend.as_ref(), request.threads).map_err(Error::Failed)?;
     let mut peer = if request.peers {
         start_peer(workspace, request, &inputs)
     } else {
@@ -121,7 +132,7 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
         cores: machine::cores(),
         threads: request.threads,
         rounds: request.rounds,
-        backend: machine::describe(&backend),
+        backend: backend.as_ref().map(machine::describe),
         ours: ours.ready.clone(),
         peer: peer
             .as_ref()
@@ -148,6 +159,8 @@ fn start_peer(
     for variable in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"] {
         command.env(variable, request.threads.to_string());
     }
+    // The script's folder is a part of the sources.
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
     // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that
     // choose well by themselves.
     command.env_remove("OPENBLAS_CORETYPE");

@@ -12,13 +12,15 @@ use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
-pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: &Backend) -> Result<PathBuf> {
+pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: Option<&Backend>) -> Result<PathBuf> {
     println!("Building the bench `{}` of {}", suite.bench, suite.package);
     let mut cargo = workspace.cargo();
     cargo.args(["bench", "-p", suite.package, "--bench", suite.bench]);
-    cargo.args(backend.cargo_flags());
     cargo.args(["--no-run", "--message-format=json-render-diagnostics"]);
-    backend.apply(&mut cargo);
+    if let Some(backend) = backend {
+        cargo.args(backend.cargo_flags());
+        backend.apply(&mut cargo);
+    }
     let output = cargo
         .stderr(Stdio::inherit())
         .output()
@@ -56,13 +58,20 @@ fn executable(messages: &str, bench: &str) -> Option<PathBuf> {
 pub(super) fn start(
     program: &Path,
     inputs: &Path,
-    backend: &Backend,
+    backend: Option<&Backend>,
     threads: usize,
 ) -> std::result::Result<TaskChild, String> {
     let mut command = Command::new(program);
     command.arg("--export").arg(inputs);
-    backend.apply(&mut command);
+    if let Some(backend) = backend {
+        backend.apply(&mut command);
+    }
     command.env("RAYON_NUM_THREADS", threads.to_string());
+    // candle's own threads wait for work in a busy loop, on the cores that
+    // rayon's threads need.
+    if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
+        command.env("CANDLE_NUM_THREADS", "1");
+    }
     TaskChild::start("our side", &mut command)
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Suite {
     /// The package and its bench target that is our side.
     pub(super) package: &'static str,
     pub(super) bench: &'static str,
+    /// Whether our side does linear algebra that OpenBLAS or faer is chosen for.
+    pub(super) needs_backend: bool,
     /// The peer's side, relative to the workspace.
     pub(super) script: &'static str,
     pub(super) requirements: &'static str,

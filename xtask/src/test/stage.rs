@@ -49,18 +49,18 @@ pub(super) struct Stage {
 /// cores with an empty target directory.
 #[rustfmt::skip] // It is a table.
 pub(super) const STAGES: &[Stage] = &[
-    stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 120),
+    stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 100),
     stage("format", "cargo fmt", Check::Format, On::Neither, 20),
-    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 200),
-    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 120),
-    stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 120),
+    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 190),
+    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 90),
+    stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 110),
     stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 420),
-    stage("test-pure-rust", "tests, pure-Rust backend", Check::Tests, On::PureRust, 240),
+    stage("test-pure-rust", "tests, pure-Rust backend", Check::Tests, On::PureRust, 230),
     stage("agree", "both backends give the same results", Check::Agree, On::Both, 100),
     stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 90),
     stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 40),
     stage("docs", "documentation builds without warnings", Check::Docs, On::Chosen, 80),
-    stage("alone", "geometry on its own needs no BLAS, candle or graph package", Check::Alone, On::Neither, 20),
+    stage("alone", "geometry needs no BLAS, candle or graphs; reading graphs needs neither", Check::Alone, On::Neither, 20),
 ];
 
 const fn stage(name: &'static str, about: &'static str, check: Check, on: On, budget: u64) -> Stage {
@@ -144,27 +144,33 @@ impl Stage {
                 let packages = if pure { all } else { &all[..1] };
                 vec![step(&[&["doc"], packages, flags, &["--no-deps"]])]
             }
-            Check::Alone => [&[][..], &PURE_RUST_FLAGS]
-                .into_iter()
-                .map(|flags| {
-                    step(&[
-                        &["tree", "-p", "egg-geometry"],
-                        flags,
-                        &["-e", "normal", "--prefix", "none"],
-                    ])
-                })
-                .collect(),
+            Check::Alone => [
+                ("egg-geometry", &[][..]),
+                ("egg-geometry", &PURE_RUST_FLAGS),
+                ("egg-graph", &["--no-default-features"]),
+            ]
+            .into_iter()
+            .map(|(package, flags)| {
+                step(&[
+                    &["tree", "-p", package],
+                    flags,
+                    &["-e", "normal", "--prefix", "none"],
+                ])
+            })
+            .collect(),
         }
     }
 }
 
-/// Whether a line of `cargo tree` names a package the geometry crate must do
-/// without: neural networks and graphs always, BLAS and LAPACK where it is
-/// `pure`.
-pub(super) fn unwanted(tree_line: &str, pure: bool) -> Option<&str> {
+/// Whether a line of what `cargo tree WORDS` prints names a package that the
+/// crate must do without: neural networks always, graphs in the geometry, BLAS
+/// and LAPACK wherever the default backend is off.
+pub(super) fn unwanted<'a>(tree_line: &'a str, words: &[&str]) -> Option<&'a str> {
     let package = tree_line.split_whitespace().next()?;
     let starts_with_any = |names: &[&str]| names.iter().any(|name| package.starts_with(name));
-    let never = starts_with_any(&["candle", "petgraph"]);
+    let geometry = words.contains(&"egg-geometry");
+    let pure = words.contains(&"--no-default-features");
+    let never = starts_with_any(&["candle", "egg-nn"]) || (geometry && package == "petgraph");
     let linear_algebra = starts_with_any(&[
         "openblas",
         "blas",
@@ -224,12 +230,18 @@ mod tests {
 
     #[test]
     fn unwanted_packages_are_recognised() {
-        for pure in [true, false] {
-            assert_eq!(unwanted("candle-core v0.11.0", pure), Some("candle-core"));
-            assert_eq!(unwanted("ndarray v0.17.1", pure), None);
-            assert_eq!(unwanted("", pure), None);
+        let geometry = &["tree", "-p", "egg-geometry"][..];
+        let pure = &["tree", "-p", "egg-geometry", "--no-default-features"][..];
+        let graph = &["tree", "-p", "egg-graph", "--no-default-features"][..];
+        for words in [geometry, pure, graph] {
+            assert_eq!(unwanted("candle-core v0.11.0", words), Some("candle-core"));
+            assert_eq!(unwanted("ndarray v0.17.1", words), None);
+            assert_eq!(unwanted("", words), None);
         }
-        assert_eq!(unwanted("lapack-sys v0.15.0 (*)", true), Some("lapack-sys"));
-        assert_eq!(unwanted("lapack-sys v0.15.0 (*)", false), None);
+        assert_eq!(unwanted("petgraph v0.8.3", geometry), Some("petgraph"));
+        assert_eq!(unwanted("petgraph v0.8.3", graph), None);
+        assert_eq!(unwanted("lapack-sys v0.15.0 (*)", pure), Some("lapack-sys"));
+        assert_eq!(unwanted("lapack-sys v0.15.0 (*)", graph), Some("lapack-sys"));
+        assert_eq!(unwanted("lapack-sys v0.15.0 (*)", geometry), None);
     }
 }

@@ -110,10 +110,17 @@ fn winners<T: Element>(x: &[T], size: usize) -> Vec<usize> {
     let mut winners = vec![0; size];
     for (layer, values) in x.chunks_exact(size.max(1)).enumerate().skip(1) {
         for (at, winner) in winners.iter_mut().enumerate() {
-            if values[at] > x[*winner * size + at] {
+            let (value, most) = (values[at], x[*winner * size + at]);
+            // A NaN must come through, as it does everywhere else: it wins.
+            if value > most || (is_nan(value) && !is_nan(most)) {
                 *winner = layer;
             }
         }
     }
     winners
+}
+
+#[expect(clippy::eq_op, reason = "the trait of elements has no is_nan")]
+fn is_nan<T: Element>(value: T) -> bool {
+    value != value
 }

@@ -4,8 +4,8 @@
 //! order of the entries. Columns are worked in blocks whose sums stay in
 //! registers; rows are shared between threads in blocks of a fixed size.
 
-use pulp::Arch;
-use rayon::prelude::*;
+use egg_nn::blocks::{map, map_chunks};
+use pulp::{Arch, Simd, WithSimd};
 
 use super::tensor::Element;
 use crate::sparse::CsrMatrix;
@@ -13,9 +13,8 @@ use crate::sparse::CsrMatrix;
 /// Rows that one task takes.
 const ROWS: usize = 128;
 
-/// Fewer multiplications than this are done on the calling thread: waking
-/// others costs more.
-const PARALLEL_FROM: usize = 1 << 15;
+/// Rows whose sum is one term of a column's sum.
+const SUMMED_ROWS: usize = 256;
 
 /// What is done to a row of the product before it is written.
 pub(super) struct Finish<'a, T> {
@@ -49,47 +48,63 @@ pub(super) fn multiply<T: Element>(
         return out;
     }
     let arch = Arch::new();
-    let block = |(block, out): (usize, &mut [T])| {
-        arch.dispatch(|| multiply_block(matrix, x, width, finish, block * ROWS, out));
-    };
-    if (matrix.nonzeros() + rows) * width < PARALLEL_FROM {
-        out.chunks_mut(ROWS * width).enumerate().for_each(block);
-    } else {
-        out.par_chunks_mut(ROWS * width).enumerate().for_each(block);
-    }
+    map_chunks(&mut out, ROWS * width, |block, out| {
+        arch.dispatch(Block {
+            matrix,
+            x,
+            width,
+            finish,
+            first: block * ROWS,
+            out,
+        });
+    });
     out
 }
 
-#[inline(always)]
-fn multiply_block<T: Element>(
-    matrix: &CsrMatrix,
-    x: &[T],
+/// Some rows of a product.
+struct Block<'a, T> {
+    matrix: &'a CsrMatrix,
+    x: &'a [T],
     width: usize,
-    finish: &Finish<'_, T>,
+    finish: &'a Finish<'a, T>,
     first: usize,
-    out: &mut [T],
-) {
-    for (row, out) in out.chunks_exact_mut(width).enumerate() {
-        let row = first + row;
-        let range = matrix.offsets()[row]..matrix.offsets()[row + 1];
-        let entries = Entries {
-            columns: &matrix.columns()[range.clone()],
-            values: &matrix.values()[range],
-            x,
+    out: &'a mut [T],
+}
+
+// Not a closure, which need not be inlined and is then compiled for the oldest processor.
+impl<T: Element> WithSimd for Block<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self {
+            matrix,
             width,
-        };
-        let mut at = 0;
-        while at + 64 <= width {
-            entries.sum::<64>(row, at, finish, &mut out[at..at + 64]);
-            at += 64;
-        }
-        while at + 16 <= width {
-            entries.sum::<16>(row, at, finish, &mut out[at..at + 16]);
-            at += 16;
-        }
-        while at < width {
-            entries.sum::<1>(row, at, finish, &mut out[at..=at]);
-            at += 1;
+            finish,
+            ..
+        } = self;
+        for (row, out) in self.out.chunks_exact_mut(width).enumerate() {
+            let row = self.first + row;
+            let range = matrix.offsets()[row]..matrix.offsets()[row + 1];
+            let entries = Entries {
+                columns: &matrix.columns()[range.clone()],
+                values: &matrix.values()[range],
+                x: self.x,
+                width,
+            };
+            let mut at = 0;
+            while at + 64 <= width {
+                entries.sum::<64>(row, at, finish, &mut out[at..at + 64]);
+                at += 64;
+            }
+            while at + 16 <= width {
+                entries.sum::<16>(row, at, finish, &mut out[at..at + 16]);
+                at += 16;
+            }
+            while at < width {
+                entries.sum::<1>(row, at, finish, &mut out[at..=at]);
+                at += 1;
+            }
         }
     }
 }
@@ -138,37 +153,45 @@ impl<E: Element> Entries<'_, E> {
     }
 }
 
-/// The gradient where the output was above 0, and 0 elsewhere.
-pub(super) fn gate<T: Element>(gradient: &[T], output: &[T]) -> Vec<T> {
-    let pairs = gradient.iter().zip(output);
-    pairs
-        .map(|(g, y)| if *y > T::default() { *g } else { T::default() })
-        .collect()
+/// The gradient where the output was above 0 and 0 elsewhere, and the sum of
+/// each of its columns.
+pub(super) fn gate<T: Element>(gradient: &[T], output: &[T], width: usize) -> (Vec<T>, Vec<T>) {
+    let mut gated = vec![T::default(); gradient.len()];
+    let chunk = SUMMED_ROWS * width;
+    let partial = map_chunks(&mut gated, chunk, |block, gated| {
+        let from = block * chunk..block * chunk + gated.len();
+        let pairs = gradient[from.clone()].iter().zip(&output[from]);
+        for (gated, (g, y)) in gated.iter_mut().zip(pairs) {
+            *gated = if *y > T::default() { *g } else { T::default() };
+        }
+        block_sum(gated, width)
+    });
+    (gated, in_order(&partial, width))
 }
 
-/// The sum of each column: in blocks of rows, so that the order of additions
-/// depends on the shape alone.
+/// The sum of each column.
 pub(super) fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
-    if width == 0 {
-        return Vec::new();
+    let partial = map(data, SUMMED_ROWS * width, |_, block| block_sum(block, width));
+    in_order(&partial, width)
+}
+
+/// The sum of each column of a block of rows.
+fn block_sum<T: Element>(block: &[T], width: usize) -> Vec<T> {
+    let mut sums = vec![T::default(); width];
+    for row in block.chunks_exact(width.max(1)) {
+        sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
     }
-    let sum_block = |block: &[T]| {
-        let mut sums = vec![T::default(); width];
-        for row in block.chunks_exact(width) {
-            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
-        }
-        sums
-    };
-    let partial: Vec<Vec<T>> = if data.len() < PARALLEL_FROM {
-        data.chunks(1024 * width).map(sum_block).collect()
-    } else {
-        data.par_chunks(1024 * width).map(sum_block).collect()
-    };
+    sums
+}
+
+/// The sums of blocks, added in the order of the blocks, which depend on the
+/// shape alone.
+fn in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
     let mut sums = vec![T::default(); width];
     for partial in partial {
         sums.iter_mut()
             .zip(partial)
-            .for_each(|(sum, value)| *sum += value);
+            .for_each(|(sum, value)| *sum += *value);
     }
     sums
 }

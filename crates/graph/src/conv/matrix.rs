@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::adjacency::{MAX_NODES, check_offsets};
+use crate::error::{Error, Result};
 use crate::propagation::Propagation;
 use crate::sparse::CsrMatrix;
 
@@ -58,7 +59,8 @@ impl SparseMatrix {
     /// [transpose](Self::transposed) sums the nodes of each graph.
     ///
     /// # Errors
-    /// [`crate::Error::Rows`] if the offsets do not ascend.
+    /// [`Error::Rows`] if the offsets do not begin with 0 and ascend,
+    /// [`Error::Length`] if there are none, [`Error::TooManyNodes`].
     ///
     /// ```
     /// use egg_graph::conv::SparseMatrix;
@@ -66,9 +68,19 @@ impl SparseMatrix {
     /// # Ok::<(), egg_graph::Error>(())
     /// ```
     pub fn membership(offsets: &[usize]) -> Result<Self> {
+        let what = "batch offsets";
         let nodes = offsets.last().copied().unwrap_or(0);
-        let base = crate::adjacency::check_offsets("batch offsets", offsets, nodes)?;
-        debug_assert_eq!(base, 0, "the check compares the span with the end");
+        if offsets.first().is_some_and(|first| *first != 0) {
+            return Err(Error::Rows {
+                what,
+                row: 0,
+                problem: "the first position must be 0".into(),
+            });
+        }
+        check_offsets(what, offsets, nodes)?;
+        if nodes > MAX_NODES {
+            return Err(Error::TooManyNodes { nodes: nodes as u64 });
+        }
         let graphs = offsets.len() - 1;
         let columns = (0u32..)
             .zip(offsets.windows(2))

@@ -113,33 +113,36 @@ impl Propagate {
         Ok((out, (self.matrix.shape().0, width).into()))
     }
 
-    /// Gradients of the input, eps (if there is one) and the bias.
+    /// Gradients of the input, eps (if there is one) and the bias (if wanted).
     fn pull_back<T: Element>(
         &self,
         x: &Tensor,
         eps: Option<&Tensor>,
         y: &Tensor,
         g: &Tensor,
+        want_bias: bool,
     ) -> candle_core::Result<Gradients> {
         let (rows, width) = x.dims2()?;
-        let gated = match self.rectify {
-            true => Some(with_values::<T, _>(y, |y| {
-                with_values::<T, _>(g, |g| kernel::gate(g, y))
-            })??),
-            false => None,
+        let (gated, sums) = match (self.rectify, want_bias) {
+            (true, _) => {
+                let gate = |y: &[T]| with_values::<T, _>(g, |g| kernel::gate(g, y, width));
+                let (gated, sums) = with_values::<T, _>(y, gate)??;
+                (Some(gated), sums)
+            }
+            (false, true) => (None, with_values::<T, _>(g, |g| kernel::column_sum(g, width))?),
+            (false, false) => (None, vec![T::default(); width]),
         };
         let own = match eps {
             Some(eps) => with_values::<T, _>(eps, |eps| eps.first().map(|eps| T::widened(1.0) + *eps))?,
             None => None,
         };
-        let (dx, sums) = with_values::<T, _>(g, |g| {
+        let dx = with_values::<T, _>(g, |g| {
             let g = gated.as_deref().unwrap_or(g);
             let finish = Finish {
                 own,
                 ..Finish::NOTHING
             };
-            let dx = kernel::multiply(self.matrix.transposed_csr(), g, width, &finish);
-            (dx, kernel::column_sum(g, width))
+            kernel::multiply(self.matrix.transposed_csr(), g, width, &finish)
         })?;
         let deps = match eps {
             Some(eps) => {
@@ -172,7 +175,7 @@ impl CustomOp1 for Propagate {
     }
 
     fn bwd(&self, x: &Tensor, y: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, None, y, g))?;
+        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, None, y, g, false))?;
         Ok(Some(gradients.x))
     }
 }
@@ -199,7 +202,7 @@ impl CustomOp2 for Propagate {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, None, y, g))?;
+        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, None, y, g, true))?;
         Ok((Some(gradients.x), Some(gradients.bias)))
     }
 }
@@ -229,7 +232,7 @@ impl CustomOp3 for Propagate {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, Some(eps), y, g))?;
+        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, Some(eps), y, g, true))?;
         Ok((Some(gradients.x), gradients.eps, Some(gradients.bias)))
     }
 }

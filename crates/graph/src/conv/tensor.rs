@@ -40,7 +40,7 @@ pub(super) fn in_order<'a, T: Element>(storage: &'a CpuStorage, layout: &Layout)
 pub(super) fn with_values<T: Element, R>(tensor: &Tensor, kernel: impl FnOnce(&[T]) -> R) -> Result<R> {
     let (storage, layout) = tensor.storage_and_layout();
     match &*storage {
-        Storage::Cpu(storage) => Ok(kernel(&*in_order(storage, layout)?)),
+        Storage::Cpu(storage) => Ok(kernel(&in_order(storage, layout)?)),
         _ => bail!("graph convolutions run on the CPU; move the tensor there with to_device(&Device::Cpu)"),
     }
 }

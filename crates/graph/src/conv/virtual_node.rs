@@ -71,7 +71,7 @@ impl VirtualNode {
     /// The state before the first layer, for a batch with these offsets.
     ///
     /// # Errors
-    /// [`Error::Rows`] if the offsets do not ascend.
+    /// As [`SparseMatrix::membership`].
     pub fn begin(&self, offsets: &[usize], pass: &Pass<'_>) -> Result<VirtualNodeState> {
         let membership = SparseMatrix::membership(offsets)?;
         let graphs = membership.shape().1;

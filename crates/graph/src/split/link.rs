@@ -34,8 +34,8 @@ pub struct LinkPart {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkSplit {
-    /// The graph with the training edges alone; features and labels are those
-    /// of the whole graph.
+    /// The graph with the training edges alone, and everything else that the
+    /// whole graph has, self loops excepted.
     pub train: Graph,
     /// As many pairs that are no edge of the whole graph as there are training
     /// edges.
@@ -88,12 +88,13 @@ impl LinkSplit {
             negative: negatives[range].to_vec(),
         };
         let held_out = validation + test;
-        let mut store = Graph::from_edges(graph.node_count(), &edges[held_out..])?.into_store();
-        let whole = graph.to_graph().into_store();
-        store.features = whole.features;
-        store.labels = whole.labels;
+        let hidden: HashSet<(usize, usize)> = edges[..held_out].iter().copied().collect();
+        let train = graph
+            .to_graph()
+            .into_store()
+            .without_edges(|a, b| a == b || hidden.contains(&(a, b)));
         Ok(Self {
-            train: Graph::from_store(store),
+            train: Graph::from_store(train),
             train_negative: negatives[held_out..].to_vec(),
             validation: part(0..validation),
             test: part(validation..held_out),

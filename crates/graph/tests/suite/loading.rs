@@ -32,6 +32,7 @@ fn every_registered_data_set_is_what_the_registry_says() {
 /// Reads COLLAB (363 MB of text), then loads it from the cache. Times are
 /// printed, not judged: `docs/BENCHMARKS.md` has them.
 #[test]
+#[expect(clippy::print_stdout, reason = "for those who ask with --nocapture")]
 fn the_largest_is_cached() {
     let Some(path) = real_data::find("COLLAB.zip") else {
         return;

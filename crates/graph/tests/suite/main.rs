@@ -1,5 +1,18 @@
 //! Tests from outside, one program, a file per subject.
 
+mod batching;
+#[cfg(feature = "conv")]
+mod conv_bad_input;
+#[cfg(feature = "conv")]
+mod conv_determinism;
+#[cfg(feature = "conv")]
+mod conv_gradient;
+#[cfg(feature = "conv")]
+mod conv_properties;
+#[cfg(feature = "conv")]
+mod conv_tensors;
+#[cfg(feature = "conv")]
+mod conv_values;
 mod edge_list;
 mod gnn_benchmark;
 mod loading;
@@ -8,6 +21,8 @@ mod ogb;
 mod pickle;
 mod planetoid;
 mod real_data;
+mod small_graphs;
+mod splits;
 mod tu;
 mod tu_bad_input;
 mod wiki_cs;

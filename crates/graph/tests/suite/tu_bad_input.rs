@@ -46,10 +46,13 @@ fn the_good_one_is_good() {
     assert!(read(&GOOD, &ReadOptions::default()).is_ok());
 }
 
+/// A file, its text, the line at fault, and what should be said of it.
+type Case = (&'static str, &'static str, u64, fn(&LineProblem) -> bool);
+
 #[test]
 fn each_mistake_is_named_with_its_line() {
     use LineProblem::{AcrossGraphs, Blank, FieldCount, LineCount, NotANumber, OutOfRange};
-    let cases: [(&str, &str, u64, fn(&LineProblem) -> bool); 25] = [
+    let cases: [Case; 25] = [
         ("A", "1, 2\n2, x\n", 2, |p| matches!(p, NotANumber { .. })),
         ("A", "1, 2\n2\n", 2, |p| {
             matches!(
