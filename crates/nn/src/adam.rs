@@ -9,7 +9,8 @@ use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var, WithDType,
 use rayon::prelude::*;
 
 use crate::adam_config::check_rate;
-use crate::element::{Element, check_dtype, for_element, in_order, with_values};
+use crate::element::{Element, check_dtype, for_element};
+use crate::numbers::{in_order, with_values};
 use crate::{AdamConfig, Decay, Error, Parameters, Result};
 
 /// Numbers per block of a parallel step.

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::element::with_values;
+use crate::numbers::with_values;
 use crate::{
     AdamConfig, AdamMoments, AdamState, Checkpoint, EarlyStopping, Error, GeneratorState, Plateau, Result,
 };

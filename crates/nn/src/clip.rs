@@ -4,7 +4,8 @@ use candle_core::WithDType;
 use candle_core::backprop::GradStore;
 
 use crate::blocks::map;
-use crate::element::{for_element, with_values};
+use crate::element::for_element;
+use crate::numbers::with_values;
 use crate::{Error, Parameters, Result};
 
 /// Numbers per partial sum.

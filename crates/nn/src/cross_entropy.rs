@@ -6,7 +6,8 @@ use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp1, DType, Layout, Shape, Tensor, WithDType};
 
 use crate::blocks::{map, map_chunks, rows_in_cache};
-use crate::element::{Element, check_float, for_element, in_order, with_values};
+use crate::element::{Element, check_float, for_element};
+use crate::numbers::{in_order, with_values};
 use crate::{Error, Reduction, Result};
 
 /// `-log softmax(logits)[class]`, summed or averaged over the rows: a scalar.

@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::blocks::map_chunks;
-use crate::element::{Element, check_float, for_element, in_order, with_values};
+use crate::element::{Element, check_float, for_element};
+use crate::numbers::{in_order, with_values};
 use crate::{Error, Pass, Result};
 
 /// Numbers per block, each with a stream of random numbers of its own.

@@ -1,10 +1,9 @@
-//! The two element types, and how kernels get at the numbers of a tensor.
+//! The two element types, and the checks that layers share.
 
-use std::borrow::Cow;
 use std::ops::Neg;
 
 use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, DType, Layout, Result, Storage, Tensor, WithDType, bail};
+use candle_core::{CpuStorage, DType, Result, Tensor, WithDType, bail};
 
 use crate::Error;
 
@@ -94,38 +93,6 @@ pub(crate) fn check_columns(what: &str, tensor: &Tensor, columns: usize) -> crat
             found: found.to_vec(),
             expected: format!("(rows, {columns})"),
         }),
-    }
-}
-
-/// The numbers of a tensor in row-major order, copied only if they lie
-/// otherwise in memory.
-pub(crate) fn in_order<'a, T: Element>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
-    let data = T::cpu_storage_as_slice(storage)?;
-    Ok(match layout.contiguous_offsets() {
-        Some((start, end)) => Cow::Borrowed(&data[start..end]),
-        None => Cow::Owned(gathered(data, layout)),
-    })
-}
-
-/// The numbers a layout with any strides points at, in row-major order.
-fn gathered<T: Element>(data: &[T], layout: &Layout) -> Vec<T> {
-    let mut offsets = vec![layout.start_offset()];
-    for (&size, &stride) in layout.dims().iter().zip(layout.stride()) {
-        let along = |&offset: &usize| (0..size).map(move |step| offset + step * stride);
-        offsets = offsets.iter().flat_map(along).collect();
-    }
-    offsets.into_iter().map(|offset| data[offset]).collect()
-}
-
-/// Runs `kernel` on the numbers of a tensor in row-major order.
-pub(crate) fn with_values<T: Element, R>(
-    tensor: &Tensor,
-    kernel: impl FnOnce(&[T]) -> Result<R>,
-) -> Result<R> {
-    let (storage, layout) = tensor.storage_and_layout();
-    match &*storage {
-        Storage::Cpu(storage) => kernel(&in_order(storage, layout)?),
-        _ => bail!("egg-nn runs on the CPU; move the tensor there with to_device(&Device::Cpu)"),
     }
 }
 

@@ -60,6 +60,7 @@ mod init;
 mod linear;
 mod mlp;
 mod normalise;
+pub mod numbers;
 mod pair_loss;
 mod parameters;
 mod pass;

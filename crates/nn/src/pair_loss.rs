@@ -4,7 +4,8 @@ use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Tensor, WithDType};
 
 use crate::blocks::{map, map_chunks};
-use crate::element::{Element, check_dtype, check_float, for_element, in_order, with_values};
+use crate::element::{Element, check_dtype, check_float, for_element};
+use crate::numbers::{in_order, with_values};
 use crate::{Error, Reduction, Result};
 
 /// Numbers per block.

@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
 
-use crate::element::{Element, check_float, for_element, in_order, with_values};
+use crate::element::{Element, check_float, for_element};
+use crate::numbers::{in_order, with_values};
 use crate::segment_kernel::{self as kernel, Spread};
 use crate::{Error, Result};
 
