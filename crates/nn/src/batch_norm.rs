@@ -5,9 +5,10 @@ use std::sync::{Arc, OnceLock};
 use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp3, Layout, Shape, Tensor, Var, WithDType};
 
-use crate::element::{Element, check_columns, check_dtype, for_element, in_order, with_values};
+use crate::element::{Element, check_columns, check_dtype, for_element};
 use crate::linear::check_width;
 use crate::normalise::{Moments, backward, moments, normalise};
+use crate::numbers::{in_order, with_values};
 use crate::{Init, Pass, Result, Scope};
 
 /// Added to the variance, PyTorch's default.

@@ -1,17 +1,63 @@
-//! The two element types, and how kernels get at the numbers of a tensor.
+//! The two element types, and the checks that layers share.
 
-use std::borrow::Cow;
 use std::ops::Neg;
 
-use candle_core::{CpuStorage, DType, Layout, Result, Storage, Tensor, WithDType, bail};
+use candle_core::backend::BackendStorage;
+use candle_core::{CpuStorage, DType, Result, Tensor, WithDType, bail};
 
 use crate::Error;
 
 /// f32 or f64: what the kernels of this crate are compiled for.
-pub(crate) trait Element: WithDType + Neg<Output = Self> {}
+pub(crate) trait Element: WithDType + Neg<Output = Self> {
+    const NEGATIVE_INFINITY: Self;
 
-impl Element for f32 {}
-impl Element for f64 {}
+    fn abs(self) -> Self;
+    fn exp(self) -> Self;
+    /// `ln(1 + self)`.
+    fn ln_1p(self) -> Self;
+    fn sqrt(self) -> Self;
+
+    /// The numbers of a storage, to be written.
+    fn values_mut(storage: &mut CpuStorage) -> Result<&mut [Self]>;
+}
+
+macro_rules! element {
+    ($T:ident, $variant:ident) => {
+        impl Element for $T {
+            const NEGATIVE_INFINITY: Self = $T::NEG_INFINITY;
+
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $T::abs(self)
+            }
+
+            #[inline(always)]
+            fn exp(self) -> Self {
+                $T::exp(self)
+            }
+
+            #[inline(always)]
+            fn ln_1p(self) -> Self {
+                $T::ln_1p(self)
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $T::sqrt(self)
+            }
+
+            fn values_mut(storage: &mut CpuStorage) -> Result<&mut [Self]> {
+                match storage {
+                    CpuStorage::$variant(values) => Ok(values),
+                    other => bail!("expected {}, got {:?}", stringify!($T), other.dtype()),
+                }
+            }
+        }
+    };
+}
+
+element!(f32, F32);
+element!(f64, F64);
 
 /// Refuses element types that no kernel is compiled for.
 pub(crate) fn check_float(what: &str, dtype: DType) -> crate::Result<()> {
@@ -47,38 +93,6 @@ pub(crate) fn check_columns(what: &str, tensor: &Tensor, columns: usize) -> crat
             found: found.to_vec(),
             expected: format!("(rows, {columns})"),
         }),
-    }
-}
-
-/// The numbers of a tensor in row-major order, copied only if they lie
-/// otherwise in memory.
-pub(crate) fn in_order<'a, T: Element>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
-    let data = T::cpu_storage_as_slice(storage)?;
-    Ok(match layout.contiguous_offsets() {
-        Some((start, end)) => Cow::Borrowed(&data[start..end]),
-        None => Cow::Owned(gathered(data, layout)),
-    })
-}
-
-/// The numbers a layout with any strides points at, in row-major order.
-fn gathered<T: Element>(data: &[T], layout: &Layout) -> Vec<T> {
-    let mut offsets = vec![layout.start_offset()];
-    for (&size, &stride) in layout.dims().iter().zip(layout.stride()) {
-        let along = |&offset: &usize| (0..size).map(move |step| offset + step * stride);
-        offsets = offsets.iter().flat_map(along).collect();
-    }
-    offsets.into_iter().map(|offset| data[offset]).collect()
-}
-
-/// Runs `kernel` on the numbers of a tensor in row-major order.
-pub(crate) fn with_values<T: Element, R>(
-    tensor: &Tensor,
-    kernel: impl FnOnce(&[T]) -> Result<R>,
-) -> Result<R> {
-    let (storage, layout) = tensor.storage_and_layout();
-    match &*storage {
-        Storage::Cpu(storage) => kernel(&in_order(storage, layout)?),
-        _ => bail!("egg-nn runs on the CPU; move the tensor there with to_device(&Device::Cpu)"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What can be wrong with an input, and what to do about it.
 
+use std::path::PathBuf;
+
 use candle_core::DType;
 use thiserror::Error;
 
@@ -77,6 +79,62 @@ pub enum Error {
         value: f64,
         /// What it must satisfy.
         requirement: &'static str,
+    },
+    /// A class has no column among the logits.
+    #[error("row {row} is of class {class}, but there are logits for {columns} classes")]
+    Class {
+        /// The row.
+        row: usize,
+        /// Its class.
+        class: u32,
+        /// How many classes have logits.
+        columns: usize,
+    },
+    /// The boundaries of segments do not divide rows.
+    #[error("offset {index} is {value:?}; offsets start at 0, never decrease, and end at the number of rows")]
+    Offsets {
+        /// Which offset.
+        index: usize,
+        /// Its value, if there is one.
+        value: Option<usize>,
+    },
+    /// A gradient is infinite or not a number.
+    #[error("the gradient of {name:?} is not finite; lower the learning rate, or look for a division by 0")]
+    NonFiniteGradient {
+        /// The parameter.
+        name: String,
+    },
+    /// A file can't be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is not what was once written.
+    #[error("{} is damaged: {reason}; use an earlier copy", path.display())]
+    DamagedFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A sound safetensors file, but not a checkpoint of this crate.
+    #[error("{} is a safetensors file, but not a checkpoint; was it written by another program?", path.display())]
+    ForeignFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A checkpoint in a format that this crate can't read.
+    #[error("{} has format version {found}, this program reads {expected}; use the program it was written by", path.display())]
+    CheckpointVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The version that is read.
+        expected: u64,
     },
     /// A tensor operation failed.
     #[error(transparent)]

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use candle_core::{DType, Device, Tensor};
-//! use egg_nn::{Mlp, MlpConfig, Parameters, Pass};
+//! use egg_nn::{Adam, AdamConfig, Decay, Mlp, MlpConfig, Parameters, Pass, Reduction, cross_entropy};
 //! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 //!
 //! let mut rng = ChaCha8Rng::seed_from_u64(1); // the only source of randomness
@@ -10,9 +10,13 @@
 //! let model = Mlp::new(&mut parameters.root(&mut rng).enter("head"), &MlpConfig::new(&[3, 16, 2]))?;
 //!
 //! let x = Tensor::ones((8, 3), DType::F32, &Device::Cpu)?;
-//! let loss = model.forward(&x, &mut Pass::Training(&mut rng))?.sqr()?.mean_all()?;
-//! let gradients = loss.backward()?;
-//! assert!(parameters.trainable().all(|(_, var)| gradients.get(var).is_some()));
+//! let classes = Tensor::zeros(8, DType::U32, &Device::Cpu)?;
+//! let mut adam = Adam::new(&parameters, AdamConfig::new(1e-2, Decay::L2(5e-4)))?;
+//! for _ in 0..10 {
+//!     let logits = model.forward(&x, &mut Pass::Training(&mut rng))?;
+//!     let loss = cross_entropy(&logits, &classes, Reduction::Mean)?;
+//!     adam.step(&loss.backward()?)?;
+//! }
 //!
 //! let y = model.forward(&x, &mut Pass::Evaluation)?;
 //! assert!(!y.track_op()); // no tape in evaluation
@@ -24,34 +28,72 @@
 //! [`Mlp`] run forward and backward as fused operations; a [`Pass`] tells them
 //! whether to train. Values and gradients are PyTorch's, to rounding.
 //!
+//! - Losses: [`cross_entropy`], [`bce_with_logits`], [`mse`], [`mae`], each one
+//!   operation; no finite logit overflows.
+//! - [`Segments`]: sum, mean, maximum and softmax over the rows of each graph.
+//! - [`Dropout`], from the generator of the [`Pass`].
+//! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
+//! - [`Plateau`] and [`EarlyStopping`].
+//! - [`Checkpoint`]: all of the above in one file, to go on from to the bit.
+//!
 //! Everything is f32 or f64, on the CPU, in parallel on rayon, and gives the
 //! same bits on any number of threads: sums are split into blocks by shape
 //! alone, and partial results are added in order. Random numbers come from the
 //! generator that is handed in. Bad input is a typed [`Error`], never a panic.
 
+mod adam;
+mod adam_config;
 mod affine;
 mod batch_norm;
+mod bce;
 pub mod blocks;
+mod checkpoint;
+mod checkpoint_file;
+mod clip;
+mod cross_entropy;
+mod dropout;
+mod early_stopping;
 mod element;
 mod error;
+mod generator;
 mod init;
 mod linear;
 mod mlp;
 mod normalise;
+pub mod numbers;
+mod pair_loss;
 mod parameters;
 mod pass;
 mod product;
+mod reduction;
+mod regression;
 mod relu;
+mod schedule;
+mod segment;
+mod segment_kernel;
 mod vectorised;
 
+pub use adam::{Adam, AdamMoments, AdamState};
+pub use adam_config::{AdamConfig, Decay};
 pub use batch_norm::BatchNorm1d;
+pub use bce::{bce_with_logits, bce_with_logits_value};
+pub use checkpoint::Checkpoint;
+pub use clip::clip_gradient_norm;
+pub use cross_entropy::{cross_entropy, cross_entropy_value};
+pub use dropout::Dropout;
+pub use early_stopping::{EarlyStopping, Goal, Verdict};
 pub use error::{Error, Result};
+pub use generator::GeneratorState;
 pub use init::Init;
 pub use linear::Linear;
 pub use mlp::{Mlp, MlpConfig};
 pub use parameters::{Parameters, Scope};
 pub use pass::Pass;
+pub use reduction::Reduction;
+pub use regression::{mae, mse};
 pub use relu::relu;
+pub use schedule::{Plateau, PlateauConfig};
+pub use segment::Segments;
 
 /// Runs the example of the package's front page.
 #[cfg(doctest)]

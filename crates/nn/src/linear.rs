@@ -4,7 +4,8 @@ use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp2, CustomOp3, Layout, Shape, Tensor, Var};
 
 use crate::affine::{backward, forward};
-use crate::element::{check_columns, check_dtype, for_element, in_order, with_values};
+use crate::element::{check_columns, check_dtype, for_element};
+use crate::numbers::{in_order, with_values};
 use crate::{Error, Init, Pass, Result, Scope};
 
 /// `y = x W^T + b` for `x` (rows x in), `W` (out x in) and `b` (out).

@@ -5,7 +5,8 @@ use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor};
 
 use crate::Result;
 use crate::blocks::map_chunks;
-use crate::element::{Element, check_float, for_element, in_order, with_values};
+use crate::element::{Element, check_float, for_element};
+use crate::numbers::{in_order, with_values};
 
 /// Numbers per block.
 const BLOCK: usize = 1 << 13;

@@ -1,8 +1,9 @@
 //! Jumping knowledge: what a node, or a graph, is after every layer counts.
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
+use egg_nn::numbers::{in_order, with_values};
 
-use super::tensor::{Element, for_element, in_order, with_values};
+use super::tensor::{Element, for_element};
 use crate::error::{Error, Result};
 
 /// How the outputs of several layers become one.
@@ -92,12 +93,13 @@ impl CustomOp1 for Largest {
     fn bwd(&self, x: &Tensor, _: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
         let size = g.elem_count();
         let gradient = for_element!(x.dtype(), T => {
-            let winners = with_values::<T, _>(x, |x| winners(x, size))?;
+            let winners = with_values::<T, _>(x, |x| Ok(winners(x, size)))?;
             let mut gradient = vec![T::default(); x.elem_count()];
             with_values::<T, _>(g, |g| {
                 for ((at, layer), g) in winners.into_iter().enumerate().zip(g) {
                     gradient[layer * size + at] = *g;
                 }
+                Ok(())
             })?;
             Tensor::from_vec(gradient, x.shape(), x.device())?
         });

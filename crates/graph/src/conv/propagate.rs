@@ -2,10 +2,11 @@
 //! gradient; with a bias, a rectifier, or GIN's own term where a layer has one.
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Shape, Tensor, WithDType};
+use egg_nn::numbers::{in_order, with_values};
 
 use super::kernel::{self, Finish};
 use super::matrix::SparseMatrix;
-use super::tensor::{Element, for_element, in_order, with_values};
+use super::tensor::{Element, for_element};
 use crate::error::{Error, Result};
 
 /// `A x` for a sparse `A` (r x n) and a tensor `x` (n x m) in f32 or f64; the
@@ -125,15 +126,18 @@ impl Propagate {
         let (rows, width) = x.dims2()?;
         let (gated, sums) = match (self.rectify, want_bias) {
             (true, _) => {
-                let gate = |y: &[T]| with_values::<T, _>(g, |g| kernel::gate(g, y, width));
-                let (gated, sums) = with_values::<T, _>(y, gate)??;
+                let gate = |y: &[T]| with_values::<T, _>(g, |g| Ok(kernel::gate(g, y, width)));
+                let (gated, sums) = with_values::<T, _>(y, gate)?;
                 (Some(gated), sums)
             }
-            (false, true) => (None, with_values::<T, _>(g, |g| kernel::column_sum(g, width))?),
+            (false, true) => (
+                None,
+                with_values::<T, _>(g, |g| Ok(kernel::column_sum(g, width)))?,
+            ),
             (false, false) => (None, vec![T::default(); width]),
         };
         let own = match eps {
-            Some(eps) => with_values::<T, _>(eps, |eps| eps.first().map(|eps| T::widened(1.0) + *eps))?,
+            Some(eps) => with_values::<T, _>(eps, |eps| Ok(eps.first().map(|eps| T::widened(1.0) + *eps)))?,
             None => None,
         };
         let dx = with_values::<T, _>(g, |g| {
@@ -142,11 +146,11 @@ impl Propagate {
                 own,
                 ..Finish::NOTHING
             };
-            kernel::multiply(self.matrix.transposed_csr(), g, width, &finish)
+            Ok(kernel::multiply(self.matrix.transposed_csr(), g, width, &finish))
         })?;
         let deps = match eps {
             Some(eps) => {
-                let sum = with_values::<T, _>(x, |x| with_values::<T, _>(g, |g| kernel::dot(x, g)))??;
+                let sum = with_values::<T, _>(x, |x| with_values::<T, _>(g, |g| Ok(kernel::dot(x, g))))?;
                 Some(Tensor::from_vec(vec![sum], eps.shape(), eps.device())?)
             }
             None => None,

@@ -1,10 +1,11 @@
 //! `X W^T` for sparse features `X`: the first layer of a network.
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
+use egg_nn::numbers::{in_order, with_values};
 
 use super::kernel::{self, Finish};
 use super::matrix::SparseMatrix;
-use super::tensor::{for_element, in_order, with_values};
+use super::tensor::for_element;
 use crate::error::{Error, Result};
 
 /// `X W^T` for constant sparse `X` (n x in) and a weight `W` (out x in), as
@@ -48,7 +49,7 @@ impl CustomOp1 for SparseLinear {
         // dW^T = X^T G.
         let gradient = for_element!(weight.dtype(), T => {
             let rows = with_values::<T, _>(g, |g| {
-                kernel::multiply(self.x.transposed_csr(), g, out_features, &Finish::NOTHING)
+                Ok(kernel::multiply(self.x.transposed_csr(), g, out_features, &Finish::NOTHING))
             })?;
             let columns = kernel::transposed(&rows, in_features, out_features);
             Tensor::from_vec(columns, (out_features, in_features), weight.device())?

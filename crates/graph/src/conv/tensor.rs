@@ -1,8 +1,6 @@
-//! Getting at the numbers of candle's tensors.
+//! The element types of candle's tensors, as sparse products need them.
 
-use std::borrow::Cow;
-
-use candle_core::{CpuStorage, Layout, Result, Storage, Tensor, WithDType, bail};
+use candle_core::WithDType;
 
 /// f32 or f64.
 pub(super) trait Element: WithDType + Default {
@@ -19,29 +17,6 @@ impl Element for f32 {
 impl Element for f64 {
     fn widened(entry: f32) -> Self {
         entry.into()
-    }
-}
-
-/// The numbers in row-major order; copied only if they lie otherwise.
-pub(super) fn in_order<'a, T: Element>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
-    let data = T::cpu_storage_as_slice(storage)?;
-    if let Some((start, end)) = layout.contiguous_offsets() {
-        return Ok(Cow::Borrowed(&data[start..end]));
-    }
-    let mut positions = vec![layout.start_offset()];
-    for (&size, &stride) in layout.dims().iter().zip(layout.stride()) {
-        let along = |&position: &usize| (0..size).map(move |step| position + step * stride);
-        positions = positions.iter().flat_map(along).collect();
-    }
-    Ok(Cow::Owned(positions.into_iter().map(|at| data[at]).collect()))
-}
-
-/// Runs a kernel on the numbers of a tensor.
-pub(super) fn with_values<T: Element, R>(tensor: &Tensor, kernel: impl FnOnce(&[T]) -> R) -> Result<R> {
-    let (storage, layout) = tensor.storage_and_layout();
-    match &*storage {
-        Storage::Cpu(storage) => Ok(kernel(&in_order(storage, layout)?)),
-        _ => bail!("graph convolutions run on the CPU; move the tensor there with to_device(&Device::Cpu)"),
     }
 }
 

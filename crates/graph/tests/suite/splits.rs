@@ -245,7 +245,7 @@ fn training_edges_keep_their_weights_and_attributes() {
     assert_eq!(train.edge_count(), 28);
     let weights = train.edge_weights().unwrap();
     for (node, row) in train.offsets().windows(2).enumerate() {
-        for entry in row[0]..row[1] {
+        for (entry, weight) in (row[0]..row[1]).zip(&weights[row[0]..row[1]]) {
             let other = train.entries()[entry] as usize;
             let (small, large) = (node.min(other), node.max(other));
             let expected = if large - small == 1 {
@@ -253,7 +253,7 @@ fn training_edges_keep_their_weights_and_attributes() {
             } else {
                 40.0
             };
-            assert_eq!(weights[entry], expected);
+            assert_eq!(*weight, expected);
             assert_eq!(train.edge_attributes().unwrap()[[entry, 0]], -expected);
         }
     }

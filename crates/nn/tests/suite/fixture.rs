@@ -43,6 +43,76 @@ pub(crate) fn layer_case(name: &str) -> Case {
     layers.cases.remove(name).unwrap()
 }
 
+/// What `training.py` computed.
+#[derive(Deserialize)]
+pub(crate) struct Training {
+    pub(crate) adam: BTreeMap<String, AdamCase>,
+    pub(crate) losses: BTreeMap<String, LossCase>,
+    pub(crate) segments: BTreeMap<String, SegmentCase>,
+    pub(crate) plateau: Vec<PlateauCase>,
+    pub(crate) clip: Vec<ClipCase>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct LossCase {
+    pub(crate) x: Stored,
+    pub(crate) target: Stored,
+    pub(crate) loss: f64,
+    pub(crate) gradient: Stored,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SegmentCase {
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) x: Stored,
+    pub(crate) g: Stored,
+    pub(crate) y: Stored,
+    pub(crate) gradient: Stored,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PlateauCase {
+    pub(crate) factor: f64,
+    pub(crate) patience: u64,
+    pub(crate) threshold: f64,
+    pub(crate) min_lr: f64,
+    pub(crate) metrics: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ClipCase {
+    pub(crate) greatest: f64,
+    pub(crate) norm: f64,
+    pub(crate) before: BTreeMap<String, Option<Stored>>,
+    pub(crate) after: BTreeMap<String, Stored>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct AdamCase {
+    pub(crate) first: BTreeMap<String, Stored>,
+    pub(crate) steps: Vec<AdamStep>,
+    pub(crate) moments: BTreeMap<String, StoredMoments>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct AdamStep {
+    pub(crate) rate: f64,
+    pub(crate) gradients: BTreeMap<String, Option<Stored>>,
+    pub(crate) after: BTreeMap<String, Stored>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct StoredMoments {
+    pub(crate) steps: u64,
+    pub(crate) first: Stored,
+    pub(crate) second: Stored,
+}
+
+pub(crate) fn training() -> Training {
+    serde_json::from_str(include_str!("../fixtures/training.json")).unwrap()
+}
+
 pub(crate) fn tolerance(dtype: DType) -> f64 {
     if dtype == DType::F32 { 1e-5 } else { 1e-12 }
 }

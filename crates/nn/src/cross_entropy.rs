@@ -1,0 +1,181 @@
+//! Cross entropy of logits, as one operation.
+
+use std::sync::OnceLock;
+
+use candle_core::backend::BackendStorage;
+use candle_core::{CpuStorage, CustomOp1, DType, Layout, Shape, Tensor, WithDType};
+
+use crate::blocks::{map, map_chunks, rows_in_cache};
+use crate::element::{Element, check_float, for_element};
+use crate::numbers::{in_order, with_values};
+use crate::{Error, Reduction, Result};
+
+/// `-log softmax(logits)[class]`, summed or averaged over the rows: a scalar.
+///
+/// `logits` is n x C (f32 or f64), `classes` has n numbers below C (u32). With
+/// `m = max x` of a row, the loss is `m - x[class] + ln sum exp(x - m)`, which no
+/// logit overflows. The gradient is `softmax(logits) - onehot(classes)`.
+///
+/// # Errors
+/// [`Error::Shape`] unless there is one class per row and, for
+/// [`Reduction::Mean`], a row; [`Error::DType`] for other types;
+/// [`Error::Class`] for a class that has no column.
+///
+/// # Example
+/// ```
+/// use candle_core::{Device, Tensor, Var};
+/// use egg_nn::{Reduction, cross_entropy};
+///
+/// let logits = Var::new(&[[0f64, 0.0], [1000.0, 0.0]], &Device::Cpu)?;
+/// let classes = Tensor::new(&[1u32, 0], &Device::Cpu)?;
+/// let loss = cross_entropy(&logits, &classes, Reduction::Sum)?;
+/// assert!((loss.to_scalar::<f64>()? - 2f64.ln()).abs() < 1e-15);
+///
+/// let gradients = loss.backward()?;
+/// let gradient = gradients.get(&logits).map(|g| g.to_vec2::<f64>()).transpose()?;
+/// assert_eq!(gradient, Some(vec![vec![0.5, -0.5], vec![0.0, 0.0]]));
+/// # Ok::<(), egg_nn::Error>(())
+/// ```
+pub fn cross_entropy(logits: &Tensor, classes: &Tensor, reduction: Reduction) -> Result<Tensor> {
+    check_float("the logits of cross entropy", logits.dtype())?;
+    let &[rows, columns] = logits.dims() else {
+        return Err(Error::Shape {
+            what: "the logits of cross entropy".to_owned(),
+            found: logits.dims().to_vec(),
+            expected: "(rows, classes)".to_owned(),
+        });
+    };
+    let op = CrossEntropy {
+        classes: checked_classes(classes, rows, columns)?,
+        scale: reduction.scale("the logits of cross entropy", rows, logits.dims())?,
+        saved: OnceLock::new(),
+    };
+    Ok(logits.apply_op1(op)?)
+}
+
+/// The number that [`cross_entropy`] is, without a tape.
+///
+/// # Errors
+/// As [`cross_entropy`].
+///
+/// # Example
+/// ```
+/// use candle_core::{Device, Tensor};
+/// use egg_nn::{Reduction, cross_entropy_value};
+///
+/// let logits = Tensor::zeros((3, 4), candle_core::DType::F64, &Device::Cpu)?;
+/// let classes = Tensor::new(&[0u32, 1, 2], &Device::Cpu)?;
+/// let loss = cross_entropy_value(&logits, &classes, Reduction::Mean)?;
+/// assert!((loss - 4f64.ln()).abs() < 1e-15);
+/// # Ok::<(), egg_nn::Error>(())
+/// ```
+pub fn cross_entropy_value(logits: &Tensor, classes: &Tensor, reduction: Reduction) -> Result<f64> {
+    let loss = cross_entropy(&logits.detach(), classes, reduction)?;
+    Ok(loss.to_dtype(DType::F64)?.to_scalar::<f64>()?)
+}
+
+fn checked_classes(classes: &Tensor, rows: usize, columns: usize) -> Result<Vec<u32>> {
+    if classes.dtype() != DType::U32 {
+        return Err(Error::DType {
+            what: "the classes of cross entropy".to_owned(),
+            found: classes.dtype(),
+            expected: "u32",
+        });
+    }
+    if classes.dims() != [rows] {
+        return Err(Error::Shape {
+            what: "the classes of cross entropy".to_owned(),
+            found: classes.dims().to_vec(),
+            expected: format!("({rows}): one for each row of logits"),
+        });
+    }
+    let classes = classes.to_vec1::<u32>()?;
+    match classes.iter().position(|&class| class as usize >= columns) {
+        None => Ok(classes),
+        Some(row) => Err(Error::Class {
+            row,
+            class: classes[row],
+            columns,
+        }),
+    }
+}
+
+struct CrossEntropy {
+    classes: Vec<u32>,
+    scale: f64,
+    /// The greatest logit of each row and `ln sum exp(x - greatest)`. Kept
+    /// apart: their sum would round away what far logits differ by.
+    saved: OnceLock<Vec<(f64, f64)>>,
+}
+
+impl CrossEntropy {
+    fn forward<T: Element>(&self, x: &[T], columns: usize) -> T {
+        let chunk_rows = rows_in_cache(columns);
+        let blocks = map(x, chunk_rows * columns, |block, x| {
+            let classes = &self.classes[block * chunk_rows..];
+            let mut sum = 0.0;
+            let mut saved = Vec::with_capacity(x.len() / columns);
+            for (row, &class) in x.chunks_exact(columns).zip(classes) {
+                let most = row
+                    .iter()
+                    .fold(row[0], |most, &v| if v > most { v } else { most });
+                let total = row.iter().fold(T::zero(), |total, &v| total + (v - most).exp());
+                let logarithm = total.to_f64().ln();
+                sum += logarithm - (row[class as usize] - most).to_f64();
+                saved.push((most.to_f64(), logarithm));
+            }
+            (sum, saved)
+        });
+        let sum: f64 = blocks.iter().map(|(sum, _)| sum).sum();
+        let rows = blocks.into_iter().flat_map(|(_, saved)| saved);
+        self.saved.get_or_init(|| rows.collect());
+        T::from_f64(self.scale * sum)
+    }
+
+    fn backward<T: Element>(&self, x: &[T], columns: usize, gradient: f64) -> candle_core::Result<Vec<T>> {
+        let Some(saved) = self.saved.get() else {
+            candle_core::bail!("cross entropy was asked for a gradient before its forward pass");
+        };
+        let scale = T::from_f64(self.scale * gradient);
+        let chunk_rows = rows_in_cache(columns);
+        let mut out = vec![T::zero(); x.len()];
+        map_chunks(&mut out, chunk_rows * columns, |block, out| {
+            let first = block * chunk_rows;
+            let rows = out
+                .chunks_exact_mut(columns)
+                .zip(x[first * columns..].chunks_exact(columns));
+            for ((out, x), (saved, &class)) in rows.zip(saved[first..].iter().zip(&self.classes[first..])) {
+                let (most, logarithm) = (T::from_f64(saved.0), T::from_f64(saved.1));
+                for (out, &x) in out.iter_mut().zip(x) {
+                    *out = ((x - most) - logarithm).exp() * scale;
+                }
+                out[class as usize] -= scale;
+            }
+        });
+        Ok(out)
+    }
+}
+
+impl CustomOp1 for CrossEntropy {
+    fn name(&self) -> &'static str {
+        "egg-cross-entropy"
+    }
+
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+        let columns = layout.shape().dims2()?.1;
+        let out = for_element!(storage.dtype(), T => {
+            let loss = self.forward(&in_order::<T>(storage, layout)?, columns);
+            candle_core::Result::Ok(<T as WithDType>::to_cpu_storage_owned(vec![loss]))
+        })?;
+        Ok((out, ().into()))
+    }
+
+    fn bwd(&self, x: &Tensor, _: &Tensor, gradient: &Tensor) -> candle_core::Result<Option<Tensor>> {
+        let gradient = gradient.to_dtype(DType::F64)?.to_scalar::<f64>()?;
+        let columns = x.dims2()?.1;
+        for_element!(x.dtype(), T => {
+            let dx = with_values::<T, _>(x, |values| self.backward(values, columns, gradient))?;
+            Ok(Some(Tensor::from_vec(dx, x.shape(), x.device())?))
+        })
+    }
+}

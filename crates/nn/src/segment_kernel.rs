@@ -1,0 +1,201 @@
+//! The kernels of segment operations, on slices in row-major order.
+//!
+//! A segment is worked by one thread, in the order of its rows.
+
+use std::ops::Range;
+
+use crate::element::Element;
+
+/// Fewer numbers than this are worked on one thread.
+const PARALLEL_FROM: usize = 1 << 13;
+
+/// Where the part of an output that belongs to a segment begins, in rows.
+#[derive(Clone, Copy)]
+enum Place {
+    /// One row per segment.
+    Segment,
+    /// The segment's own rows.
+    Rows,
+}
+
+/// Runs `work(segment, its part of out)` for every segment, splitting the
+/// segments between threads about equally by their rows.
+fn each<T: Send>(
+    offsets: &[usize],
+    width: usize,
+    place: Place,
+    out: &mut [T],
+    work: &(impl Fn(usize, &mut [T]) + Sync),
+) {
+    let segments = 0..offsets.len() - 1;
+    each_in(offsets, segments, width, place, out, work);
+}
+
+fn each_in<T: Send>(
+    offsets: &[usize],
+    segments: Range<usize>,
+    width: usize,
+    place: Place,
+    out: &mut [T],
+    work: &(impl Fn(usize, &mut [T]) + Sync),
+) {
+    let at = |segment: usize| match place {
+        Place::Segment => segment * width,
+        Place::Rows => offsets[segment] * width,
+    };
+    let Range { start, end } = segments;
+    let (first, last) = (offsets[start], offsets[end]);
+    if (last - first) * width < PARALLEL_FROM || end - start < 2 {
+        let mut rest = out;
+        for segment in start..end {
+            let (part, after) = rest.split_at_mut(at(segment + 1) - at(segment));
+            work(segment, part);
+            rest = after;
+        }
+        return;
+    }
+    // The boundary nearest above the middle row, with a segment on each side.
+    let middle = first + (last - first) / 2;
+    let split = start + offsets[start..=end].partition_point(|&offset| offset < middle);
+    let split = split.clamp(start + 1, end - 1);
+    let (left, right) = out.split_at_mut(at(split) - at(start));
+    rayon::join(
+        || each_in(offsets, start..split, width, place, left, work),
+        || each_in(offsets, split..end, width, place, right, work),
+    );
+}
+
+/// The rows of a segment, as slices.
+fn rows<'a, T>(
+    x: &'a [T],
+    offsets: &[usize],
+    segment: usize,
+    width: usize,
+) -> std::slice::ChunksExact<'a, T> {
+    // Without columns there is nothing to visit; chunks of 0 are not allowed.
+    x[offsets[segment] * width..offsets[segment + 1] * width].chunks_exact(width.max(1))
+}
+
+/// The sum or the mean of each segment.
+pub(crate) fn sum<T: Element>(x: &[T], offsets: &[usize], width: usize, mean: bool) -> Vec<T> {
+    let mut out = vec![T::zero(); (offsets.len() - 1) * width];
+    each(offsets, width, Place::Segment, &mut out, &|segment, out| {
+        let rows = rows(x, offsets, segment, width);
+        let share = T::from_f64(1.0 / rows.len().max(1) as f64);
+        for row in rows {
+            out.iter_mut().zip(row).for_each(|(sum, &v)| *sum += v);
+        }
+        if mean {
+            out.iter_mut().for_each(|sum| *sum *= share);
+        }
+    });
+    out
+}
+
+/// The maximum of each segment and column, and the first row that has it.
+pub(crate) fn max<T: Element>(x: &[T], offsets: &[usize], width: usize) -> (Vec<T>, Vec<usize>) {
+    let count = (offsets.len() - 1) * width;
+    let mut pairs = vec![(T::zero(), usize::MAX); count];
+    each(offsets, width, Place::Segment, &mut pairs, &|segment, out| {
+        for (index, row) in (offsets[segment]..).zip(rows(x, offsets, segment, width)) {
+            for (best, &v) in out.iter_mut().zip(row) {
+                // `v != v`: the first NaN wins, and nothing is above it.
+                #[allow(clippy::eq_op)]
+                if best.1 == usize::MAX || v > best.0 || (v != v && best.0 == best.0) {
+                    *best = (v, index);
+                }
+            }
+        }
+    });
+    pairs.into_iter().unzip()
+}
+
+/// Which rows of a segment get its gradient.
+#[derive(Clone, Copy)]
+pub(crate) enum Spread<'a> {
+    /// Each row all of it.
+    Whole,
+    /// Each row an equal share.
+    Evenly,
+    /// In each column the row given for it.
+    To(&'a [usize]),
+}
+
+/// The gradient of each row, from the gradient `g` of each segment.
+pub(crate) fn spread<T: Element>(g: &[T], offsets: &[usize], width: usize, how: Spread<'_>) -> Vec<T> {
+    let mut out = vec![T::zero(); offsets[offsets.len() - 1] * width];
+    each(offsets, width, Place::Rows, &mut out, &|segment, out| {
+        let first = offsets[segment];
+        let count = offsets[segment + 1] - first;
+        let columns = segment * width..(segment + 1) * width;
+        let g = &g[columns.clone()];
+        match how {
+            Spread::Whole => {
+                for row in out.chunks_exact_mut(width.max(1)) {
+                    row.copy_from_slice(g);
+                }
+            }
+            Spread::Evenly => {
+                let share = T::from_f64(1.0 / count.max(1) as f64);
+                for row in out.chunks_exact_mut(width.max(1)) {
+                    row.iter_mut().zip(g).for_each(|(out, &g)| *out = g * share);
+                }
+            }
+            Spread::To(_) if count == 0 => {}
+            Spread::To(winners) => {
+                for (column, (&row, &g)) in winners[columns].iter().zip(g).enumerate() {
+                    out[(row - first) * width + column] = g;
+                }
+            }
+        }
+    });
+    out
+}
+
+/// Softmax over the rows of each segment, column by column.
+pub(crate) fn softmax<T: Element>(x: &[T], offsets: &[usize], width: usize) -> Vec<T> {
+    let mut out = vec![T::zero(); x.len()];
+    each(offsets, width, Place::Rows, &mut out, &|segment, out| {
+        let mut most = vec![T::NEGATIVE_INFINITY; width];
+        for row in rows(x, offsets, segment, width) {
+            for (most, &v) in most.iter_mut().zip(row) {
+                *most = if v > *most { v } else { *most };
+            }
+        }
+        let mut total = vec![T::zero(); width];
+        for (out, row) in out
+            .chunks_exact_mut(width.max(1))
+            .zip(rows(x, offsets, segment, width))
+        {
+            let columns = most.iter().zip(&mut total);
+            for ((out, &v), (&most, total)) in out.iter_mut().zip(row).zip(columns) {
+                *out = (v - most).exp();
+                *total += *out;
+            }
+        }
+        for out in out.chunks_exact_mut(width.max(1)) {
+            out.iter_mut().zip(&total).for_each(|(out, &total)| *out /= total);
+        }
+    });
+    out
+}
+
+/// `y (g - sum g y)`, the sum over the rows of each segment.
+pub(crate) fn softmax_backward<T: Element>(y: &[T], g: &[T], offsets: &[usize], width: usize) -> Vec<T> {
+    let mut out = vec![T::zero(); y.len()];
+    each(offsets, width, Place::Rows, &mut out, &|segment, out| {
+        let pairs = || rows(y, offsets, segment, width).zip(rows(g, offsets, segment, width));
+        let mut total = vec![T::zero(); width];
+        for (y, g) in pairs() {
+            for (total, (&y, &g)) in total.iter_mut().zip(y.iter().zip(g)) {
+                *total += y * g;
+            }
+        }
+        for (out, (y, g)) in out.chunks_exact_mut(width.max(1)).zip(pairs()) {
+            for ((out, &total), (&y, &g)) in out.iter_mut().zip(&total).zip(y.iter().zip(g)) {
+                *out = y * (g - total);
+            }
+        }
+    });
+    out
+}
