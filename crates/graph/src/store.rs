@@ -91,7 +91,14 @@ impl Store {
                 nodes: self.node_count() as u64,
             });
         }
-        adjacency::check_offsets("adjacency", &self.offsets, self.neighbours.len())?;
+        // A part of a larger array may begin elsewhere, but this is all of it.
+        if adjacency::check_offsets("adjacency", &self.offsets, self.neighbours.len())? != 0 {
+            return Err(Error::Rows {
+                what: "adjacency",
+                row: 0,
+                problem: "the first position must be 0".into(),
+            });
+        }
         for graph in 0..self.graph_count() {
             let range = self.node_range(graph);
             adjacency::check(
@@ -238,6 +245,69 @@ impl Store {
             attributes,
             features: self.features.gather(&ranges),
             labels,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_that_do_not_begin_at_the_beginning_are_refused() {
+        let good = Store::bare(vec![0, 2], vec![0, 1, 2], vec![1, 0]);
+        assert!(good.check().is_ok());
+        for bad in [
+            Store {
+                offsets: vec![5, 6, 7],
+                ..good.clone()
+            },
+            Store {
+                offsets: vec![usize::MAX - 2, usize::MAX - 1, usize::MAX],
+                ..good.clone()
+            },
+            Store {
+                nodes: vec![1, 3],
+                ..good.clone()
+            },
+            Store {
+                nodes: vec![0, 1],
+                ..good.clone()
+            },
+            Store {
+                nodes: vec![0, usize::MAX],
+                ..good.clone()
+            },
+            Store {
+                nodes: vec![0, 3, 2],
+                ..good.clone()
+            },
+            Store {
+                neighbours: vec![u32::MAX, 0],
+                ..good.clone()
+            },
+            Store {
+                weights: Some(vec![1.0]),
+                ..good.clone()
+            },
+            Store {
+                weights: Some(vec![1.0, 2.0]),
+                ..good.clone()
+            },
+            Store {
+                weights: Some(vec![f32::NAN; 2]),
+                ..good.clone()
+            },
+            Store {
+                attributes: Some(ndarray::array![[1.0], [2.0]]),
+                ..good.clone()
+            },
+            Store {
+                features: Features::none(3),
+                ..good.clone()
+            },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
         }
     }
 }
