@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 /// Starts every cache file.
 const MAGIC: &[u8; 8] = b"EGGcache";
 /// Raised whenever the layout, or what a reader makes of a file, changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Magic, version, padding, digest of the source, digest of the content.
 const HEADER: usize = 8 + 4 + 4 + 16 + 16;
 
@@ -59,18 +59,24 @@ pub enum CacheUse {
 pub(crate) struct SourceDigest(u128);
 
 impl SourceDigest {
-    /// Digests files in the order given, their names, and a description of the
-    /// reader and its options.
+    /// Digests files in the order given, their paths within the source, and a
+    /// description of the reader and its options.
     ///
     /// The bytes, not the times of change: those can be the same for different
     /// contents, and reading is a hundred times faster than parsing.
-    pub(crate) fn of(files: &[PathBuf], reading: &str) -> Result<Self> {
+    pub(crate) fn of(source: &Path, files: &[PathBuf], reading: &str) -> Result<Self> {
         let mut hash = Xxh3::new();
         hash.update(reading.as_bytes());
         let mut buffer = vec![0u8; 1 << 18];
         for path in files {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // In folders the name tells what a file is for; a source that is a
+            // file may be called anything.
+            let name = path
+                .strip_prefix(source)
+                .unwrap_or(Path::new(""))
+                .to_string_lossy();
             hash.update(name.as_bytes());
+            hash.update(&[0]);
             let mut file = File::open(path).map_err(Error::io(path))?;
             let mut total = 0u64;
             loop {
@@ -101,7 +107,7 @@ pub(crate) fn through(
     let Some(path) = path_of(cache, source, reading) else {
         return Ok((read()?, CacheUse::Off));
     };
-    let digest = SourceDigest::of(files, reading)?;
+    let digest = SourceDigest::of(source, files, reading)?;
     if let Some(dataset) = load(&path, digest) {
         return Ok((dataset, CacheUse::Hit));
     }

@@ -134,6 +134,7 @@ impl GraphDataset {
                 found: features.rows(),
             });
         }
+        features.check_width()?;
         self.store.features = features;
         Ok(self)
     }

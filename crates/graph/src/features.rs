@@ -7,6 +7,9 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 use crate::error::{Error, Result};
 use crate::sparse::CsrMatrix;
 
+/// The most features that a node of a graph can have: 2^24.
+pub const MAX_FEATURES: usize = 1 << 24;
+
 /// Node features, n x d, every entry finite.
 ///
 /// Bags of words and one-hot labels are mostly zero: they stay sparse, and the
@@ -99,6 +102,19 @@ impl Features {
             Kind::Dense(matrix) => matrix.ncols(),
             Kind::Sparse(matrix) => matrix.shape().1,
         }
+    }
+
+    /// Refuses a width that only a mistake, or a forger, would give: work on
+    /// features allocates by it.
+    pub(crate) fn check_width(&self) -> Result<()> {
+        if self.width() <= MAX_FEATURES {
+            return Ok(());
+        }
+        Err(Error::parameter(
+            "features",
+            self.width(),
+            format!("at most {MAX_FEATURES} columns"),
+        ))
     }
 
     /// How many entries are not zero.

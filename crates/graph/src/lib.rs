@@ -83,7 +83,7 @@ pub use cache::{Cache, CacheUse};
 pub use dataset::GraphDataset;
 pub use draw::random_order;
 pub use error::{Error, LineProblem, Result};
-pub use features::Features;
+pub use features::{Features, MAX_FEATURES};
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use layout::Layout;

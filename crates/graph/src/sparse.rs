@@ -31,6 +31,7 @@ impl CsrMatrix {
     /// rows, row r owns entries `offsets[r]..offsets[r + 1]`.
     ///
     /// # Errors
+    /// [`Error::Parameter`] for 2^32 columns or more,
     /// [`Error::Rows`] if positions or columns are out of order or range,
     /// [`Error::Length`] if the parts don't fit, [`Error::NonFinite`] for a
     /// value that is NaN or infinite.
@@ -49,6 +50,9 @@ impl CsrMatrix {
         column_count: usize,
     ) -> Result<Self> {
         let what = "sparse matrix";
+        if u32::try_from(column_count).is_err() {
+            return Err(Error::parameter("columns", column_count, "below 2^32"));
+        }
         let base = check_offsets(what, &offsets, columns.len())?;
         if values.len() != columns.len() {
             return Err(Error::Length {

@@ -107,6 +107,7 @@ impl Store {
             )?;
         }
         self.check_rows("features", self.features.rows(), self.node_count())?;
+        self.features.check_width()?;
         if let Some(labels) = &self.labels {
             self.check_rows("node labels", labels.len(), self.node_count())?;
         }

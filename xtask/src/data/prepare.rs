@@ -95,7 +95,14 @@ impl Preparation<'_> {
     fn prepare(&self, entry: &DatasetEntry) -> Result<Outcome> {
         let folder = self.destination.folder();
         if entry.is_complete_below(folder) {
-            return Ok(Outcome::AlreadyThere);
+            // What was put there by hand has been checked by nobody.
+            return match verify::sound(entry, folder) {
+                Ok(()) => Ok(Outcome::AlreadyThere),
+                Err(why) => Err(Error::Failed(format!(
+                    "what is there is not the data set: {why}\n{:<14} remove it, and prepare it again",
+                    ""
+                ))),
+            };
         }
         let staging = self.destination.stage()?;
         let staged = Staged::new(entry, staging.path());

@@ -5,12 +5,15 @@ pub(super) struct Counts {
     pub(super) passed: usize,
     pub(super) failed: usize,
     pub(super) ignored: usize,
+    /// Passed without having looked at anything: the benchmark data are not here.
+    pub(super) without_data: usize,
 }
 
 impl Counts {
     /// Adds a line `test result: ok. 3 passed; 0 failed; 1 ignored; ...` as
     /// libtest and rustdoc print it; any other line adds nothing.
     pub(super) fn add_line(&mut self, line: &str) {
+        self.without_data += usize::from(line.contains("skipped: no data"));
         // Not only at the start: a test may leave half a line before it.
         let Some((_, numbers)) = line
             .split_once("test result: ")
@@ -39,6 +42,7 @@ impl Counts {
         self.passed += other.passed;
         self.failed += other.failed;
         self.ignored += other.ignored;
+        self.without_data += other.without_data;
     }
 
     pub(super) fn ran(self) -> usize {
@@ -58,6 +62,7 @@ mod tests {
             "test result: ok. 3 passed; 0 failed; 2 ignored; 0 measured; 7 filtered out; finished in 0.01s",
             "half a line from a testtest result: FAILED. 1 passed; 4 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s",
             "a test said: 9 passed; 9 failed",
+            "skipped: no data (MUTAG.zip); set EGG_DATASETS",
             "test result: unknown",
         ] {
             counts.add_line(line);
@@ -67,7 +72,8 @@ mod tests {
             Counts {
                 passed: 4,
                 failed: 4,
-                ignored: 2
+                ignored: 2,
+                without_data: 1
             }
         );
     }

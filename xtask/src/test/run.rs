@@ -99,7 +99,10 @@ impl State<'_> {
         if stage.check == Check::Agree && counts.ran() == 0 {
             return Outcome::Failed("no test named backends_agree ran".into());
         }
-        Outcome::Ok(String::new())
+        Outcome::Ok(match counts.without_data {
+            0 => String::new(),
+            skipped => format!("{skipped} without benchmark data skipped"),
+        })
     }
 
     fn set_up(&mut self, install: Install, say: bool) -> Outcome {

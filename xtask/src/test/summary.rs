@@ -116,7 +116,7 @@ mod tests {
             counts: Counts {
                 passed,
                 failed,
-                ignored: 0,
+                ..Counts::default()
             },
             took: Duration::from_secs(seconds),
         }

@@ -281,6 +281,15 @@ impl Files<'_> {
                 };
                 rows.push(node, other);
             }
+            // A list that many nodes share costs a pickle nothing, but here
+            // every node gets its own. In honest files an id takes two bytes.
+            if rows.len() > pickle.size() {
+                return Err(Error::OverLimit {
+                    file: pickle.file().to_owned(),
+                    what: "the number of neighbours",
+                    limit: pickle.size() as u64,
+                });
+            }
         }
         Ok((nodes, rows))
     }

@@ -35,6 +35,7 @@ impl Source {
                 let entry = entry.map_err(Error::io(path))?;
                 if entry.path().is_file()
                     && let Ok(name) = entry.file_name().into_string()
+                    && !is_hidden(&name)
                 {
                     names.push(name);
                 }
@@ -55,6 +56,7 @@ impl Source {
             names: archive
                 .file_names()
                 .filter_map(|name| name.ok().map(String::from))
+                .filter(|name| !is_hidden(name))
                 .collect(),
             place: Place::Zip(Box::new(archive)),
         })
@@ -93,4 +95,10 @@ impl Source {
         };
         Ok(Some(Lines::new(input, described, max_bytes)))
     }
+}
+
+/// Hidden files, and what macOS puts beside every file of an archive.
+fn is_hidden(name: &str) -> bool {
+    name.split('/')
+        .any(|part| part.starts_with('.') || part == "__MACOSX")
 }

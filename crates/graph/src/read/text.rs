@@ -9,6 +9,9 @@ use crate::error::{Error, LineProblem, Result};
 /// thousand numbers.
 const LINE_LIMIT: usize = 1 << 20;
 
+/// What some editors begin a UTF-8 file with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Text, line by line, with where we are in it.
 pub(crate) struct Lines<R> {
     input: R,
@@ -61,6 +64,9 @@ impl<R: BufRead> Lines<R> {
         }
         if self.buffer.last() == Some(&b'\r') {
             self.buffer.pop();
+        }
+        if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {
+            self.buffer.drain(..BYTE_ORDER_MARK.len());
         }
         if self.buffer.len() > LINE_LIMIT {
             return Err(self.wrong(LineProblem::TooLong { limit: LINE_LIMIT }));

@@ -29,8 +29,8 @@ const WIDEST: i64 = 1 << 20;
 /// attributes are used as [`ReadOptions::node_features`] says. Edge attributes
 /// and edge labels (as numbers) become edge attributes, in this order. Without
 /// `DS_graph_labels.txt`, the numbers in `DS_graph_attributes.txt` are the
-/// targets. Edges are listed in both directions or one; repeated rows are
-/// merged; nodes of a graph need not be neighbours in the file.
+/// targets. Edges are listed in both directions or one; of several rows of an
+/// edge the first one's labels and attributes count; nodes of a graph need not be neighbours in the file.
 ///
 /// # Errors
 /// [`Error::Line`] with file and line for anything that is not as it should be,
@@ -163,7 +163,7 @@ impl Nodes {
         let mut lines = files.needed("graph_indicator", "it says which graph each node belongs to")?;
         let most = graphs.unwrap_or(MAX_NODES);
         let mut graph_of: Vec<u32> = Vec::new();
-        let mut largest = 0;
+        let (mut largest, mut largest_at) = (0, 0);
         let mut sorted = true;
         for_each_line(&mut lines, |lines| {
             let id = lines.within(single_field(lines)?, "graph id", 1, as_i64(most))?;
@@ -174,7 +174,9 @@ impl Nodes {
             }
             let graph = u32::try_from(id - 1).unwrap_or(u32::MAX);
             sorted &= graph_of.last().is_none_or(|last| *last <= graph);
-            largest = largest.max(id);
+            if id > largest {
+                (largest, largest_at) = (id, lines.number());
+            }
             graph_of.push(graph);
             Ok(())
         })?;
@@ -182,13 +184,19 @@ impl Nodes {
         // that skips ahead by more than all nodes is a mistake.
         let count = graphs.unwrap_or(usize::try_from(largest).unwrap_or(usize::MAX));
         if graphs.is_none() && count > graph_of.len() {
-            return Err(Error::file(
-                lines.file(),
-                format!(
-                    "graph id {count} is larger than the number of nodes, {}",
-                    graph_of.len()
-                ),
-            ));
+            return Err(Error::Line {
+                file: lines.file().to_owned(),
+                line: largest_at,
+                problem: LineProblem::OutOfRange {
+                    what: "graph id (at most the number of nodes)",
+                    value: largest.to_string(),
+                    least: 1,
+                    most: as_i64(graph_of.len()),
+                },
+            });
+        }
+        if graph_of.is_empty() {
+            return Err(Error::file(lines.file(), "is empty: there are no nodes"));
         }
         let mut offsets = vec![0usize; count + 1];
         for graph in &graph_of {

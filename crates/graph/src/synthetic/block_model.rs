@@ -4,6 +4,7 @@ use ndarray::Array2;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::inner;
 use crate::adjacency::{EdgeRows, MAX_NODES, SelfLoops};
 use crate::dataset::GraphDataset;
 use crate::draw;
@@ -100,7 +101,7 @@ impl BlockModel {
         let mut labels = vec![None; self.nodes];
         for block in 0..self.blocks {
             let centre = centres.row(block);
-            let length = centre.dot(&centre).sqrt().max(f64::MIN_POSITIVE);
+            let length = inner(centre, centre).sqrt().max(f64::MIN_POSITIVE);
             for node in self.block(block) {
                 labels[names[node]] = u32::try_from(block).ok();
                 for (value, along) in features.row_mut(names[node]).iter_mut().zip(centre) {

@@ -64,7 +64,7 @@ fn every_way_to_write_the_same_list() {
     }
     let one_based = read(&Files::new("1,2\n2,3\n4,2\n").source().ids(NodeIds::OneBased)).unwrap();
     assert_eq!(edges(&one_based), [(0, 1), (1, 2), (1, 3)]);
-    let empty = read(&Files::new("").source()).unwrap();
+    let empty = read(&Files::new("# nodes: 0\n").source()).unwrap();
     assert_eq!(empty.dataset.node_count(), 0);
 }
 
@@ -344,4 +344,40 @@ fn self_loops_stay_if_asked_for() {
     let again = EdgeListSource::new(path).read(&options).unwrap();
     assert_eq!(again.dataset.graph(0).unwrap().to_graph(), graph);
     assert_eq!(read(&files.source()).unwrap().dataset.notes().self_loops, 1);
+}
+
+#[test]
+fn headers_are_told_from_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    // A header whose second name says nothing to us.
+    let edges = path("named.csv", "a,b\nb,c\n");
+    let labels = path("named-labels.csv", "id,group\na,x\nb,y\nc,x\n");
+    let read = EdgeListSource::new(&edges)
+        .ids(NodeIds::Named)
+        .labels(&labels)
+        .read(&ReadOptions::default())
+        .unwrap();
+    assert_eq!(read.dataset.node_count(), 3);
+    // A label that could be a name.
+    let edges = path("numbers.csv", "0,1\n1,2\n");
+    let labels = path("yes-no.txt", "y\nn\ny\n");
+    let read = EdgeListSource::new(&edges)
+        .labels(&labels)
+        .read(&ReadOptions::default())
+        .unwrap();
+    assert_eq!(read.dataset.node_labels().unwrap().class_sizes(), [1, 2]);
+    // Numbers that are none are bad features, not a header.
+    let features = path("nan.csv", "nan,nan\n1,2\n3,4\n5,6\n");
+    let refused = EdgeListSource::new(&edges)
+        .features(&features)
+        .read(&ReadOptions::default());
+    assert!(matches!(refused, Err(Error::Line { line: 1, .. })));
+    let empty = path("empty.csv", "");
+    let refused = EdgeListSource::new(&empty).read(&ReadOptions::default());
+    assert!(matches!(refused, Err(Error::File { .. })));
 }

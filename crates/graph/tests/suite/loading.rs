@@ -30,7 +30,7 @@ fn every_registered_data_set_is_what_the_registry_says() {
 }
 
 /// Reads COLLAB (363 MB of text), then loads it from the cache. Times are
-/// printed, not judged: `docs/BENCHMARKS.md` has them.
+/// printed, not judged: `docs/GRAPHS.md` has them.
 #[test]
 #[expect(clippy::print_stdout, reason = "for those who ask with --nocapture")]
 fn the_largest_is_cached() {
@@ -153,4 +153,40 @@ fn a_name_leads_to_files_or_to_advice() {
         .unwrap_err()
         .to_string();
     assert!(unknown.contains("did you mean PROTEINS?"), "{unknown}");
+}
+
+#[test]
+fn a_folder_by_another_name_is_another_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    for (name, text) in [
+        ("raw/num-node-list.csv", "1\n1\n1\n"),
+        ("raw/num-edge-list.csv", "0\n0\n0\n"),
+        ("raw/edge.csv", ""),
+        ("raw/node-feat.csv", "1\n2\n3\n"),
+        ("raw/graph-label.csv", "0\n1\n0\n"),
+    ] {
+        write(name, text);
+    }
+    for (split, order) in [("b", ["0", "1", "2"]), ("scaffold", ["2", "1", "0"])] {
+        for (part, index) in ["train", "valid", "test"].iter().zip(order) {
+            write(&format!("split/{split}/{part}.csv"), &format!("{index}\n"));
+        }
+    }
+    let source = DataSource::detect(folder.path()).unwrap();
+    let train = || {
+        let loaded = source.load(&ReadOptions::default(), &Cache::Beside).unwrap();
+        loaded.dataset.split().unwrap().train.clone()
+    };
+    assert_eq!(train(), [2]);
+    std::fs::rename(
+        folder.path().join("split/scaffold"),
+        folder.path().join("split/z"),
+    )
+    .unwrap();
+    assert_eq!(train(), [0]);
 }

@@ -476,3 +476,53 @@ fn what_is_missing_is_named() {
     let refused = read_planetoid(small.0.path(), "small", &limited);
     assert!(matches!(refused, Err(Error::OverLimit { limit: 100, .. })));
 }
+
+#[test]
+fn a_list_that_all_nodes_share_is_not_multiplied() {
+    let small = Small::new();
+    // { 0: L, 1: L, ... } with L = [0, 1, ...]: nodes^2 neighbours in 12 bytes a node.
+    let nodes = 300u16;
+    let mut bytes = b"\x80\x02}(".to_vec();
+    for node in 0..nodes {
+        bytes.push(b'M');
+        bytes.extend(node.to_le_bytes());
+        if node == 0 {
+            bytes.extend(b"]q\x00(");
+            for other in 0..nodes {
+                bytes.push(b'M');
+                bytes.extend(other.to_le_bytes());
+            }
+            bytes.push(b'e');
+        } else {
+            bytes.extend(b"h\x00");
+        }
+    }
+    bytes.extend(b"u.");
+    small.write("graph", &bytes);
+    let refused = small.read().unwrap_err();
+    assert!(matches!(refused, Error::OverLimit { .. }), "{refused}");
+}
+
+#[test]
+fn arrays_made_of_one_string_are_charged_for_each_copy() {
+    // A protocol 0 string, memoised, that a hundred arrays take as their data.
+    let mut bytes = [b"S'", &vec![b'a'; 8000][..], b"'\np0\n("].concat();
+    for _ in 0..100 {
+        let mut array = body(&[8000], b"u1", b"");
+        // In place of the empty string at its end, the memoised one.
+        array.truncate(array.len() - b"T\0\0\0\0tb".len());
+        bytes.extend(array);
+        bytes.extend(b"g0\ntb");
+    }
+    bytes.extend(b"l.");
+    let read = |max_bytes| {
+        let options = ReadOptions {
+            max_bytes,
+            ..ReadOptions::default()
+        };
+        egg_graph::pickle::Pickle::from_bytes(bytes.clone(), "shared".as_ref(), &options)
+    };
+    read(10_000_000).unwrap();
+    let refused = read(400_000).unwrap_err().to_string();
+    assert!(refused.contains("max_bytes"), "{refused}");
+}

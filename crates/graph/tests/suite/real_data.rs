@@ -15,7 +15,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     if !folder.is_dir() {
         // Not by the macro, which the test harness would keep to itself.
         let line = format!("skipped: no data ({name}); set EGG_DATASETS to the folder that has them\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        let _ = std::io::stdout().write_all(line.as_bytes());
         return None;
     }
     let path = folder.join(name);

@@ -188,6 +188,20 @@ fn separators_line_ends_and_blank_lines_at_the_end() {
 }
 
 #[test]
+fn marks_and_companions_of_other_systems_are_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("T_A.txt", "\u{feff}1, 2\n"),
+        ("T_graph_indicator.txt", "\u{feff}1\n1\n"),
+        ("._T_graph_indicator.txt", "of macOS"),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let dataset = read_tu(folder.path(), &ReadOptions::default()).unwrap();
+    assert_eq!((dataset.name(), dataset.edge_count()), ("T", 1));
+}
+
+#[test]
 fn nodes_of_a_graph_need_not_be_together() {
     let dataset = read(
         &[

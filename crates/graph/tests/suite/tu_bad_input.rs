@@ -167,8 +167,14 @@ fn labels_that_are_ids_are_refused_before_they_fill_the_memory() {
 #[test]
 fn an_id_alone_makes_no_graphs() {
     let parts = [("A", ""), ("graph_indicator", "2000000000\n")];
-    let error = read(&parts, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("larger than the number of nodes"), "{error}");
+    match read(&parts, &ReadOptions::default()).unwrap_err() {
+        Error::Line {
+            line: 1,
+            problem: LineProblem::OutOfRange { most: 1, .. },
+            ..
+        } => {}
+        other => panic!("{other}"),
+    }
 }
 
 #[test]
@@ -249,5 +255,16 @@ proptest! {
             std::fs::write(folder.path().join(format!("T_{name}.txt")), bytes).unwrap();
         }
         let _ = read_tu(folder.path(), &ReadOptions::default());
+    }
+}
+
+#[test]
+fn an_indicator_without_nodes_is_refused() {
+    for parts in [
+        [("A", ""), ("graph_indicator", ""), ("graph_labels", "1\n2\n")],
+        [("A", ""), ("graph_indicator", "\n\n"), ("graph_labels", "")],
+    ] {
+        let error = read(&parts, &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("T_graph_indicator.txt: is empty"), "{error}");
     }
 }

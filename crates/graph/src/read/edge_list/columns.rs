@@ -24,7 +24,7 @@ const TARGETS: &[&str] = &[
 ];
 const WEIGHTS: &[&str] = &["weight", "weights", "w", "value"];
 const IDS: &[&str] = &["id", "ids", "node", "node_id", "nodeid", "name"];
-const LABELS: &[&str] = &["label", "labels", "class", "classes", "category", "target", "y"];
+const LABELS: &[&str] = &["label", "labels", "class", "classes", "category", "target"];
 
 /// Where the ends and the weight of an edge are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

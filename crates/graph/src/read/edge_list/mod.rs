@@ -157,6 +157,12 @@ impl EdgeListSource {
         if nodes > MAX_NODES {
             return Err(Error::TooManyNodes { nodes: nodes as u64 });
         }
+        if nodes == 0 && edges.declared.is_none() {
+            return Err(Error::file(
+                &self.edges,
+                "lists no edges, and neither features, labels nor a comment `# nodes: n` tell of nodes",
+            ));
+        }
         let evidence = edges.rows.len() + labels.as_ref().map_or(0, LabelRows::len) + fixed.unwrap_or(0);
         plausible(
             &self.edges,

@@ -164,7 +164,7 @@ fn read_feature_table(path: &Path, ids: &mut Ids, options: &ReadOptions) -> Resu
             width = Some(table.width());
             let columns = usize::from(named)..table.width();
             let is_header =
-                !columns.is_empty() && columns.into_iter().all(|column| table.float(column).is_err());
+                !columns.is_empty() && columns.into_iter().all(|column| !table.looks_numeric(column));
             if is_header || names_ids(table.field(0)) {
                 with_ids |= names_ids(table.field(0));
                 continue;
@@ -258,7 +258,7 @@ pub(super) fn read_labels(
                 return Err(table.wrong("with ids that are names, a row of labels is `id,label`"));
             }
             width = Some(found);
-            if names_labels(table.field(found - 1)) {
+            if names_labels(table.field(found - 1)) || (found == 2 && names_ids(table.field(0))) {
                 continue;
             }
         }

@@ -131,6 +131,12 @@ impl<R: BufRead> Table<R> {
 
     /// A finite number. Where fields are not separated by commas, a comma may
     /// be the decimal point: so spreadsheets do it in half of the world.
+    /// Whether a field is a number, finite or not: `nan` heads no column.
+    pub(super) fn looks_numeric(&self, index: usize) -> bool {
+        let is_number = |text: &str| text.parse::<f64>().is_ok();
+        self.float(index).is_ok() || std::str::from_utf8(self.field(index)).is_ok_and(is_number)
+    }
+
     pub(super) fn float(&self, index: usize) -> Result<f32> {
         let field = self.field(index);
         let commas = field.iter().filter(|byte| **byte == b',').count();

@@ -82,6 +82,11 @@ impl Pickle {
         self.view(self.root)
     }
 
+    /// How many bytes it was read from.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Where it came from.
     pub fn file(&self) -> &Path {
         &self.file

@@ -130,7 +130,12 @@ impl Machine<'_> {
             }
             Some(Object::Array(_)) => {
                 let state = self.array_state(state)?;
-                self.charge(state.shape.len().saturating_mul(8))?;
+                // A string that several arrays are made of is copied for each.
+                let copied = match &state.data {
+                    Blob::Own(bytes) => bytes.len(),
+                    _ => 0,
+                };
+                self.charge(state.shape.len().saturating_mul(8).saturating_add(copied))?;
                 self.replace_top(Object::Array(Some(state)))
             }
             _ => Err(self.wrong("a state is set of something that has none")),
