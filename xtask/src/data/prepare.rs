@@ -16,6 +16,7 @@ use super::destination::Destination;
 use super::download::{self, Download, Patience};
 use super::folders::Folders;
 use super::unpack::{self, Limits};
+use super::verify;
 use super::{Request, size};
 
 /// How a file is fetched from upstream. Tests have other ways.

@@ -257,10 +257,13 @@ mod tests {
         assert_eq!(verify(entry, folder).unwrap_err(), ["P/P_A.txt is missing"]);
         fs::write(folder.join("P/P_A.txt"), EDGES).unwrap();
         assert_eq!(verify(entry, folder).unwrap().checked, 4);
+        assert_eq!(sound(entry, folder), Ok(()));
         // Of the same size, but not the same.
         fs::write(folder.join("P/readme"), b"1, 2\n2, 2\n").unwrap();
         assert_eq!(verify(entry, folder).unwrap().notes.len(), 1);
+        assert_eq!(sound(entry, folder), Ok(()), "an optional file");
         fs::write(folder.join("P/P_A.txt"), b"1, 2\n2, 2\n").unwrap();
+        assert!(sound(entry, folder).is_err());
         assert!(verify(entry, folder).unwrap_err()[0].contains("SHA-256"));
     }
 
