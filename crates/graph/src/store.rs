@@ -311,4 +311,24 @@ mod tests {
             assert!(bad.check().is_err(), "{bad:?}");
         }
     }
+
+    #[test]
+    fn widths_that_nobody_has_are_refused_before_anything_is_allocated() {
+        use crate::features::MAX_FEATURES;
+        use crate::sparse::CsrMatrix;
+        let wide = |width| CsrMatrix::new(vec![0], vec![], vec![], width);
+        assert!(wide(usize::MAX).is_err());
+        let empty = Store::bare(vec![0, 0], vec![0], vec![]);
+        for (width, accepted) in [(MAX_FEATURES, true), (MAX_FEATURES + 1, false)] {
+            let sparse = Features::sparse(wide(width).unwrap());
+            let dense = Features::dense(Array2::zeros((0, width))).unwrap();
+            for features in [sparse, dense] {
+                let store = Store {
+                    features,
+                    ..empty.clone()
+                };
+                assert_eq!(store.check().is_ok(), accepted, "{width}");
+            }
+        }
+    }
 }

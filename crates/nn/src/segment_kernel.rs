@@ -100,7 +100,7 @@ pub(crate) fn max<T: Element>(x: &[T], offsets: &[usize], width: usize) -> (Vec<
         for (index, row) in (offsets[segment]..).zip(rows(x, offsets, segment, width)) {
             for (best, &v) in out.iter_mut().zip(row) {
                 // `v != v`: the first NaN wins, and nothing is above it.
-                #[allow(clippy::eq_op)]
+                #[expect(clippy::eq_op, reason = "only a NaN differs from itself")]
                 if best.1 == usize::MAX || v > best.0 || (v != v && best.0 == best.0) {
                     *best = (v, index);
                 }
