@@ -1,0 +1,5 @@
+//! Node clustering on the Grassmann manifold.
+
+mod error;
+
+pub use error::{Error, Result};
