@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Shape, Tensor};
 use ndarray::{ArrayView2, ArrayViewMut2};
-use rayon::prelude::*;
 
 use crate::element::{Element, check_matrix, for_element, with_values};
 use crate::pool::Pool;
@@ -263,14 +262,23 @@ where
             }
         }
     };
-    if jobs.len() <= 1 {
+    let helpers = rayon::current_num_threads().min(jobs.len()).saturating_sub(1);
+    let jobs = Mutex::new(jobs.into_iter());
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take = || {
         let mut loan = scratch.lend();
-        jobs.into_iter().for_each(|job| work(job, loan.get()));
-    } else {
-        jobs.into_iter()
-            .par_bridge()
-            .for_each_init(|| scratch.lend(), |loan, job| work(job, loan.get()));
-    }
+        while let Some(job) = next() {
+            work(job, loan.get());
+        }
+    };
+    // The calling thread works as well: from outside the pool a parallel
+    // iterator would hand everything over and sleep.
+    rayon::in_place_scope(|scope| {
+        for _ in 0..helpers {
+            scope.spawn(|_| take());
+        }
+        take();
+    });
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(()),
         Some((graph, error)) => Err(error.in_graph(graph)),

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use candle_core::backend::BackendStorage;
 use candle_core::backprop::GradStore;
 use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var, WithDType, bail};
-use rayon::prelude::*;
 
 use crate::adam_config::check_rate;
+use crate::blocks::share;
 use crate::element::{Element, check_dtype, for_element};
 use crate::numbers::{in_order, with_values};
+use crate::vectorised::vectorised;
 use crate::{AdamConfig, Decay, Error, Parameters, Result};
 
 /// Numbers per block of a parallel step.
@@ -286,6 +287,30 @@ impl Kernel {
         let second_share = constant(1.0 - self.beta2);
         let (step_size, epsilon) = (constant(self.step_size), constant(self.epsilon));
         let root_correction = constant(self.root_correction);
+        let constants = [
+            pull,
+            shrink,
+            first_share,
+            beta2,
+            second_share,
+            step_size,
+            epsilon,
+            root_correction,
+        ];
+        advance(parameter, gradient, first, second, constants);
+    }
+}
+
+vectorised! {
+    /// One step of some numbers; `constants` are those of [`Kernel`].
+    fn advance<T>(
+        parameter: &'a mut [T],
+        gradient: &'a [T],
+        first: &'a mut [T],
+        second: &'a mut [T],
+        constants: [T; 8],
+    ) -> () {
+        let [pull, shrink, first_share, beta2, second_share, step_size, epsilon, root_correction] = constants;
         let numbers = parameter.iter_mut().zip(gradient);
         for ((p, &g), (m, v)) in numbers.zip(first.iter_mut().zip(second)) {
             let g = g + pull * *p;
@@ -331,17 +356,16 @@ impl Step<'_> {
         let parameter = &mut T::values_mut(parameter)?[start..end];
         let (first, second) = &mut *self.moments.borrow_mut();
         let (first, second) = (T::values_mut(first)?, T::values_mut(second)?);
-        if parameter.len() < 2 * BLOCK {
-            kernel.run(parameter, gradient, first, second);
-            return Ok(());
-        }
-        let blocks = parameter.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK));
-        let moments = first.par_chunks_mut(BLOCK).zip(second.par_chunks_mut(BLOCK));
-        blocks
-            .zip(moments)
-            .for_each(|((parameter, gradient), (first, second))| {
+        let numbers = parameter.len();
+        let blocks = parameter.chunks_mut(BLOCK).zip(gradient.chunks(BLOCK));
+        let moments = first.chunks_mut(BLOCK).zip(second.chunks_mut(BLOCK));
+        share(
+            numbers,
+            blocks.zip(moments),
+            |_, ((parameter, gradient), (first, second))| {
                 kernel.run(parameter, gradient, first, second);
-            });
+            },
+        );
         Ok(())
     }
 }

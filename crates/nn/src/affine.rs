@@ -3,7 +3,7 @@
 //! Rows are worked in blocks, so that the bias, the rectifier and its gate are
 //! applied while a block is in cache.
 
-use crate::blocks::map_chunks;
+use crate::blocks::{map, map_new};
 use crate::element::Element;
 use crate::product::{Matrix, multiply};
 use crate::relu::{gated, rectified};
@@ -27,8 +27,8 @@ pub(crate) fn forward<T: Element>(
 ) -> Vec<T> {
     let rows = x.len() / in_features;
     let weight = Matrix::new(weight, out_features, in_features).transposed();
-    let mut out = vec![T::zero(); rows * out_features];
-    map_chunks(&mut out, ROWS * out_features, |block, out| {
+    let chunk = ROWS * out_features;
+    let (out, _) = map_new(rows * out_features, chunk, |block, out: &mut [T]| {
         let rows = out.len() / out_features;
         let x = &x[block * ROWS * in_features..][..rows * in_features];
         multiply(Matrix::new(x, rows, in_features), weight, out);
@@ -92,14 +92,15 @@ pub(crate) fn backward<T: Element>(
         (dw, column_sum(g, out_features))
     };
 
-    let mut dx = want_dx.then(|| vec![T::zero(); x.len()]);
-    let partials = match &mut dx {
-        Some(dx) => map_chunks(dx, block_rows * in_features, |block, dx| {
+    let chunk = block_rows * in_features;
+    let (dx, partials) = if want_dx {
+        let (dx, partials) = map_new(x.len(), chunk, |block, dx: &mut [T]| {
             work(block, dx.len() / in_features, Some(dx))
-        }),
-        None => crate::blocks::map(x, block_rows * in_features, |block, x| {
-            work(block, x.len() / in_features, None)
-        }),
+        });
+        (Some(dx), partials)
+    } else {
+        let partials = map(x, chunk, |block, x| work(block, x.len() / in_features, None));
+        (None, partials)
     };
     let mut dw = vec![T::zero(); out_features * in_features];
     let mut db = vec![T::zero(); out_features];

@@ -9,6 +9,7 @@
 //! sleeps until it is done. Of a small layer's samples more than a quarter were
 //! in the kernel's scheduler then.)
 
+use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
 /// Fewer numbers than this are done on the calling thread: waking a pool costs
@@ -41,6 +42,39 @@ pub fn map_chunks<T: Send, R: Send>(
     share(numbers, out.chunks_mut(chunk), work)
 }
 
+/// [`map_chunks`] on a new vector of `len` zeros.
+///
+/// Each chunk is zeroed right before its `work`, while it comes into the cache,
+/// and by the thread that works on it: a large vector made of zeros at once is
+/// written to memory twice, the first time by one thread.
+///
+/// ```
+/// let (squares, _) = egg_nn::blocks::map_new(5, 2, |index, chunk: &mut [f64]| {
+///     chunk.iter_mut().zip(2 * index..).for_each(|(out, at)| *out = (at * at) as f64);
+/// });
+/// assert_eq!(squares, [0.0, 1.0, 4.0, 9.0, 16.0]);
+/// ```
+pub fn map_new<T: Copy + Default + Send, R: Send>(
+    len: usize,
+    chunk: usize,
+    work: impl Fn(usize, &mut [T]) -> R + Sync,
+) -> (Vec<T>, Vec<R>) {
+    let mut out: Vec<T> = Vec::with_capacity(len);
+    let chunks = out.spare_capacity_mut()[..len].chunks_mut(chunk.max(1));
+    let results = share(len, chunks, |index, chunk: &mut [MaybeUninit<T>]| {
+        chunk.iter_mut().for_each(|place| {
+            place.write(T::default());
+        });
+        // SAFETY: all of it was written just now.
+        work(index, unsafe { chunk.assume_init_mut() })
+    });
+    // SAFETY: the chunks cover the first `len` places, which are within the
+    // capacity, and `share` has come back, so each of them was filled. (Had one
+    // panicked, the panic would have gone through here.)
+    unsafe { out.set_len(len) };
+    (out, results)
+}
+
 /// Calls `work(k, chunk k)` for each chunk of `chunk` numbers of `data`, and
 /// gives the results in the order of the chunks.
 ///
@@ -53,7 +87,7 @@ pub fn map<T: Sync, R: Send>(data: &[T], chunk: usize, work: impl Fn(usize, &[T]
 }
 
 /// Shares blocks, `numbers` numbers in all, between the threads.
-fn share<B: Send, R: Send>(
+pub(crate) fn share<B: Send, R: Send>(
     numbers: usize,
     blocks: impl ExactSizeIterator<Item = B> + Send,
     work: impl Fn(usize, B) -> R + Sync,
@@ -99,6 +133,19 @@ mod tests {
                 index * chunk
             });
             assert!(numbers.iter().all(|number| *number == 1));
+            assert_eq!(starts, (0..len).step_by(chunk).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn new_vectors_are_filled_like_old_ones() {
+        for (len, chunk) in [(0, 4), (3, 4), (1 << 13, 100), ((1 << 16) + 1, 999)] {
+            let (numbers, starts) = map_new(len, chunk, |index, part: &mut [u32]| {
+                assert!(part.iter().all(|number| *number == 0));
+                part.fill(7);
+                index * chunk
+            });
+            assert_eq!(numbers, vec![7; len]);
             assert_eq!(starts, (0..len).step_by(chunk).collect::<Vec<_>>());
         }
     }

@@ -8,7 +8,7 @@ use candle_core::{CpuStorage, DType, Result, Tensor, WithDType, bail};
 use crate::Error;
 
 /// f32 or f64: what the kernels of this crate are compiled for.
-pub(crate) trait Element: WithDType + Neg<Output = Self> {
+pub(crate) trait Element: WithDType + Default + Neg<Output = Self> {
     const NEGATIVE_INFINITY: Self;
 
     fn abs(self) -> Self;

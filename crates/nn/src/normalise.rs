@@ -1,6 +1,6 @@
 //! The kernels of batch normalisation, on slices in row-major order.
 
-use crate::blocks::{map, map_chunks, rows_in_cache};
+use crate::blocks::{map, map_new, rows_in_cache};
 use crate::element::Element;
 use crate::relu::{gated, rectified};
 use crate::vectorised::vectorised;
@@ -93,9 +93,8 @@ pub(crate) fn normalise<T: Element>(
     let mean = moments.mean_as::<T>();
     let scales = moments.inverse_deviation(epsilon).zip(weight);
     let scale: Vec<T> = scales.map(|(s, w)| T::from_f64(s * w.to_f64())).collect();
-    let mut out = vec![T::zero(); x.len()];
     let chunk = rows_in_cache(width) * width;
-    map_chunks(&mut out, chunk, |block, out| {
+    let (out, _) = map_new(x.len(), chunk, |block, out: &mut [T]| {
         let x = &x[block * chunk..][..out.len()];
         normalise_block(x, &mean, &scale, bias, rectify, out);
     });
@@ -164,8 +163,7 @@ pub(crate) fn backward<T: Element>(
     let front = column(&|c| weight[c].to_f64() * inverse[c]);
     let shift = column(&|c| db[c] / n);
     let slope = column(&|c| dw[c] * inverse[c] / n);
-    let mut dx = vec![T::zero(); x.len()];
-    map_chunks(&mut dx, chunk, |block, dx| {
+    let (dx, _) = map_new(x.len(), chunk, |block, dx: &mut [T]| {
         let range = block * chunk..block * chunk + dx.len();
         let output = output.map(|output| &output[range.clone()]);
         let constants = Constants {

@@ -4,7 +4,7 @@ use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor};
 
 use crate::Result;
-use crate::blocks::map_chunks;
+use crate::blocks::map_new;
 use crate::element::{Element, check_float, for_element};
 use crate::numbers::{in_order, with_values};
 
@@ -53,8 +53,7 @@ struct Relu;
 impl Relu {
     fn forward<T: Element>(storage: &CpuStorage, layout: &Layout) -> candle_core::Result<CpuStorage> {
         let x = in_order::<T>(storage, layout)?;
-        let mut out = vec![T::zero(); x.len()];
-        map_chunks(&mut out, BLOCK, |block, out| {
+        let (out, _) = map_new(x.len(), BLOCK, |block, out: &mut [T]| {
             let x = &x[block * BLOCK..][..out.len()];
             for (out, &x) in out.iter_mut().zip(x) {
                 *out = rectified(x);
@@ -66,8 +65,7 @@ impl Relu {
     fn backward<T: Element>(output: &Tensor, gradient: &Tensor) -> candle_core::Result<Tensor> {
         let out = with_values::<T, _>(output, |y| {
             with_values::<T, _>(gradient, |g| {
-                let mut out = vec![T::zero(); y.len()];
-                map_chunks(&mut out, BLOCK, |block, out| {
+                let (out, _) = map_new(y.len(), BLOCK, |block, out: &mut [T]| {
                     let y = &y[block * BLOCK..][..out.len()];
                     let g = &g[block * BLOCK..][..out.len()];
                     for ((out, &y), &g) in out.iter_mut().zip(y).zip(g) {

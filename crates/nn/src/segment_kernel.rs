@@ -2,12 +2,11 @@
 //!
 //! A segment is worked by one thread, in the order of its rows.
 
-use std::ops::Range;
-
+use crate::blocks::share;
 use crate::element::Element;
 
-/// Fewer numbers than this are worked on one thread.
-const PARALLEL_FROM: usize = 1 << 13;
+/// Segments are worked in groups of at least this many numbers.
+const GROUP: usize = 1 << 12;
 
 /// Where the part of an output that belongs to a segment begins, in rows.
 #[derive(Clone, Copy)]
@@ -18,22 +17,10 @@ enum Place {
     Rows,
 }
 
-/// Runs `work(segment, its part of out)` for every segment, splitting the
-/// segments between threads about equally by their rows.
+/// Runs `work(segment, its part of out)` for every segment, groups of which are
+/// shared between the threads.
 fn each<T: Send>(
     offsets: &[usize],
-    width: usize,
-    place: Place,
-    out: &mut [T],
-    work: &(impl Fn(usize, &mut [T]) + Sync),
-) {
-    let segments = 0..offsets.len() - 1;
-    each_in(offsets, segments, width, place, out, work);
-}
-
-fn each_in<T: Send>(
-    offsets: &[usize],
-    segments: Range<usize>,
     width: usize,
     place: Place,
     out: &mut [T],
@@ -43,25 +30,27 @@ fn each_in<T: Send>(
         Place::Segment => segment * width,
         Place::Rows => offsets[segment] * width,
     };
-    let Range { start, end } = segments;
-    let (first, last) = (offsets[start], offsets[end]);
-    if (last - first) * width < PARALLEL_FROM || end - start < 2 {
-        let mut rest = out;
-        for segment in start..end {
-            let (part, after) = rest.split_at_mut(at(segment + 1) - at(segment));
-            work(segment, part);
-            rest = after;
+    let count = offsets.len() - 1;
+    let (mut groups, mut rest, mut start) = (Vec::new(), out, 0);
+    while start < count {
+        let mut end = start + 1;
+        while end < count && (offsets[end] - offsets[start]) * width < GROUP {
+            end += 1;
         }
-        return;
+        let (part, after) = rest.split_at_mut(at(end) - at(start));
+        groups.push((start..end, part));
+        (rest, start) = (after, end);
     }
-    // The boundary nearest above the middle row, with a segment on each side.
-    let middle = first + (last - first) / 2;
-    let split = start + offsets[start..=end].partition_point(|&offset| offset < middle);
-    let split = split.clamp(start + 1, end - 1);
-    let (left, right) = out.split_at_mut(at(split) - at(start));
-    rayon::join(
-        || each_in(offsets, start..split, width, place, left, work),
-        || each_in(offsets, split..end, width, place, right, work),
+    share(
+        offsets[count] * width,
+        groups.into_iter(),
+        |_, (segments, mut part)| {
+            for segment in segments {
+                let (own, after) = part.split_at_mut(at(segment + 1) - at(segment));
+                work(segment, own);
+                part = after;
+            }
+        },
     );
 }
 

@@ -13,7 +13,7 @@ pub(super) const SUITE: Suite = Suite {
     bench: "ratio",
     needs_backend: false,
     script: "xtask/peers/graph.py",
-    requirements: "xtask/peers/graph-requirements.txt",
+    requirements: "xtask/peers/torch-requirements.txt",
     comparisons: &[
         Comparison::with_peer(
             "sparse product, 16,000 entries x 64, vs index_add",

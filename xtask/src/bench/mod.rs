@@ -2,6 +2,7 @@
 //! one run in which the two sides take turns. Absolute times are shown but
 //! never judged.
 
+mod autodiff;
 mod child;
 mod geometry;
 mod graph;
@@ -26,12 +27,14 @@ use machine::Conditions;
 use suite::Suite;
 
 const HELP: &str = "\
-cargo xtask bench SUITE [--rounds N] [--threads N] [--no-peers]
+cargo xtask bench SUITE [--rounds N] [--threads N] [--only TEXT] [--no-peers]
 
 Suites:
   geometry       the geometry crate against SciPy, NumPy and Pymanopt
   graph          sparse products, GCN layer and batching against PyTorch and
                  PyTorch Geometric: a download of up to 3 GB, kept below target
+  autodiff       the differentiable embedding, the layers and a whole step of
+                 training against the same
 
 Builds our side, makes a Python environment for the peers below target/bench,
 and lets the two take turns. Results go to target/bench/SUITE.json and .md. The
@@ -41,6 +44,7 @@ missed target is reported but is not a failure.
 Options:
   --rounds N     measurements of each side per comparison (9)
   --threads N    threads for either side (2, or the cores if fewer)
+  --only TEXT    the comparisons whose name has this in it
   --no-peers     our side alone
 
 Environment:
@@ -51,13 +55,14 @@ Environment:
                                    PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 ";
 
-const SUITES: &[&Suite] = &[&geometry::SUITE, &graph::SUITE];
+const SUITES: &[&Suite] = &[&geometry::SUITE, &graph::SUITE, &autodiff::SUITE];
 
 struct Request {
     suite: &'static Suite,
     rounds: usize,
     threads: usize,
     peers: bool,
+    only: String,
 }
 
 pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()> {
@@ -76,10 +81,12 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     let mut rounds = 9;
     let mut threads = machine::cores().min(2);
     let mut peers = true;
+    let mut only = String::new();
     while let Some(word) = arguments.next() {
         match word.as_str() {
             "--rounds" => rounds = arguments.count("--rounds", HELP)?,
             "--threads" => threads = arguments.count("--threads", HELP)?,
+            "--only" => only = arguments.value("--only", HELP)?,
             "--no-peers" => peers = false,
             word if arguments::is_help(word) => return Ok(None),
             word if suite.is_none() && !word.starts_with('-') => {
@@ -98,11 +105,26 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
         rounds,
         threads,
         peers,
+        only,
     }))
 }
 
 fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     let suite = request.suite;
+    let chosen: Vec<_> = suite
+        .comparisons
+        .iter()
+        .filter(|comparison| comparison.name.contains(&request.only))
+        .collect();
+    if chosen.is_empty() {
+        return Err(Error::usage(
+            format!(
+                "no comparison of `{}` has \"{}\" in its name",
+                suite.name, request.only
+            ),
+            HELP,
+        ));
+    }
     let backend = match suite.needs_backend {
         true => Some(setup::prepare(workspace, Install::Allowed)?),
         false => None,
@@ -121,7 +143,7 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     }
 
     let mut results = Vec::new();
-    for comparison in suite.comparisons {
+    for comparison in chosen {
         println!("  {}", comparison.name);
         let peer = peer.as_mut().ok().map(|peer| peer as &mut dyn Runner);
         results.push(measure::compare(comparison, request.rounds, &mut ours, peer));

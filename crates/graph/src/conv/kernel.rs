@@ -4,7 +4,7 @@
 //! order of the entries. Columns are worked in blocks whose sums stay in
 //! registers; rows are shared between threads in blocks of a fixed size.
 
-use egg_nn::blocks::{map, map_chunks};
+use egg_nn::blocks::{map, map_new};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::tensor::Element;
@@ -43,12 +43,11 @@ pub(super) fn multiply<T: Element>(
     finish: &Finish<'_, T>,
 ) -> Vec<T> {
     let rows = matrix.shape().0;
-    let mut out = vec![T::default(); rows * width];
-    if out.is_empty() {
-        return out;
+    if width == 0 {
+        return Vec::new();
     }
     let arch = Arch::new();
-    map_chunks(&mut out, ROWS * width, |block, out| {
+    let (out, _) = map_new(rows * width, ROWS * width, |block, out: &mut [T]| {
         arch.dispatch(Block {
             matrix,
             x,
@@ -156,17 +155,38 @@ impl<E: Element> Entries<'_, E> {
 /// The gradient where the output was above 0 and 0 elsewhere, and the sum of
 /// each of its columns.
 pub(super) fn gate<T: Element>(gradient: &[T], output: &[T], width: usize) -> (Vec<T>, Vec<T>) {
-    let mut gated = vec![T::default(); gradient.len()];
+    let arch = Arch::new();
     let chunk = SUMMED_ROWS * width;
-    let partial = map_chunks(&mut gated, chunk, |block, gated| {
+    let (gated, partial) = map_new(gradient.len(), chunk, |block, gated: &mut [T]| {
         let from = block * chunk..block * chunk + gated.len();
-        let pairs = gradient[from.clone()].iter().zip(&output[from]);
-        for (gated, (g, y)) in gated.iter_mut().zip(pairs) {
-            *gated = if *y > T::default() { *g } else { T::default() };
-        }
+        let (gradient, output) = (&gradient[from.clone()], &output[from]);
+        arch.dispatch(Gate {
+            gradient,
+            output,
+            gated,
+        });
         block_sum(gated, width)
     });
     (gated, in_order(&partial, width))
+}
+
+/// `gradient` where `output` is above 0.
+struct Gate<'a, T> {
+    gradient: &'a [T],
+    output: &'a [T],
+    gated: &'a mut [T],
+}
+
+impl<T: Element> WithSimd for Gate<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let pairs = self.gradient.iter().zip(self.output);
+        for (gated, (g, y)) in self.gated.iter_mut().zip(pairs) {
+            *gated = if *y > T::default() { *g } else { T::default() };
+        }
+    }
 }
 
 /// The sum of each column.

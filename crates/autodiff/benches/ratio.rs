@@ -1,0 +1,120 @@
+//! Our side of `cargo xtask bench autodiff`: reads task names, answers with
+//! times.
+#![expect(clippy::print_stdout, reason = "run by hand, it says what it is for")]
+
+use std::cell::RefCell;
+
+use candle_core::{DType, Tensor};
+use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass, Reduction, cross_entropy, mse};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+mod inputs;
+#[path = "../../../xtask/peers/protocol.rs"]
+mod protocol;
+
+use inputs::{Embedded, Inputs, SIZES};
+use protocol::{Export, Outcome, Timed, timed};
+
+/// The system's allocator gives large tensors back to the kernel at once, and
+/// every new one is paid for in page faults. A program that trains should do
+/// the same.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
+    if let Some((kind, nodes)) = task.rsplit_once('_')
+        && let Some(size) = SIZES.iter().position(|size| size.to_string() == nodes)
+    {
+        let Embedded { h, offsets, upstream } = &inputs.embedded[size];
+        return match kind {
+            "hard" => differentiated(|_| Ok((inputs.hard.embed(h, offsets)? * upstream)?)),
+            "soft" => differentiated(|_| Ok((inputs.soft.embed(h, offsets)? * upstream)?)),
+            _ => Err(format!("no task of this name: {task}").into()),
+        };
+    }
+    match task {
+        "linear_relu" => differentiated(|pass| Ok(inputs.linear.forward_relu(&inputs.x, pass)?)),
+        "batch_norm" => differentiated(|pass| Ok(inputs.norm.forward(&inputs.x, pass)?)),
+        "mlp_adam" => stepped(&inputs.mlp_parameters, |pass| {
+            let y = inputs.mlp.forward(&inputs.x.as_detached_tensor(), pass)?;
+            Ok(mse(&y, &inputs.mlp_target, Reduction::Mean)?)
+        }),
+        "step_hard" => stepped(&inputs.step_parameters, |pass| {
+            whole_step(inputs, pass, |h, offsets| Ok(inputs.hard.embed(h, offsets)?))
+        }),
+        "step_soft" => stepped(&inputs.step_parameters, |pass| {
+            whole_step(inputs, pass, |h, offsets| Ok(inputs.soft.embed(h, offsets)?))
+        }),
+        _ => Err(format!("no task of this name: {task}").into()),
+    }
+}
+
+/// The loss of two convolutions, the embedding and the head.
+fn whole_step(
+    inputs: &Inputs,
+    pass: &mut Pass<'_>,
+    embed: impl Fn(&Tensor, &[usize]) -> Outcome<Tensor>,
+) -> Outcome<Tensor> {
+    let step = &inputs.step;
+    let h = step.convolutions[0].forward_relu(&step.input, &step.adjacency, pass)?;
+    let h = step.convolutions[1].forward_relu(&h.into(), &step.adjacency, pass)?;
+    let rows = embed(&h, step.batch.offsets())?;
+    let logits = step.head.forward(&rows, pass)?;
+    Ok(cross_entropy(&logits, &step.classes, Reduction::Mean)?)
+}
+
+/// The result of `forward` and the gradients of all variables in it, for a
+/// gradient of ones.
+fn differentiated(forward: impl Fn(&mut Pass<'_>) -> Outcome<Tensor>) -> Outcome<Timed> {
+    let rng = RefCell::new(ChaCha8Rng::seed_from_u64(0));
+    let (seconds, results) = timed(|| -> Outcome<Vec<Tensor>> {
+        let y = forward(&mut Pass::Training(&mut rng.borrow_mut()))?;
+        let gradients = y.backward()?;
+        let ids = gradients.get_ids();
+        let mut results: Vec<Tensor> = ids.filter_map(|id| gradients.get_id(*id).cloned()).collect();
+        results.push(y);
+        Ok(results)
+    })?;
+    // Logarithms of squared norms, so that each result weighs the same. Those
+    // of gradients that are 0 but for rounding (batch norm's) are left out.
+    let mut check = 0.0;
+    for result in results {
+        let result = result.to_dtype(DType::F64)?;
+        let square = result.sqr()?.sum_all()?.to_scalar::<f64>()?;
+        if square > 1e-3 {
+            check += square.ln();
+        }
+    }
+    Ok(Timed::new(seconds, 1, check))
+}
+
+/// Steps of Adam. The check is the loss before the first step and after it.
+fn stepped(parameters: &Parameters, loss: impl Fn(&mut Pass<'_>) -> Outcome<Tensor>) -> Outcome<Timed> {
+    let first = parameters.snapshot()?;
+    let state = RefCell::new((
+        Adam::new(parameters, AdamConfig::new(1e-3, Decay::L2(5e-4)))?,
+        ChaCha8Rng::seed_from_u64(0),
+    ));
+    let step = || -> Outcome<f32> {
+        let (adam, rng) = &mut *state.borrow_mut();
+        let loss = loss(&mut Pass::Training(rng))?;
+        adam.step(&loss.backward()?)?;
+        Ok(loss.to_scalar::<f32>()?)
+    };
+    let check = f64::from(step()?) + f64::from(step()?);
+    let (seconds, _) = timed(step)?;
+    parameters.load(&first)?;
+    Ok(Timed::new(seconds, 1, check))
+}
+
+fn main() -> Outcome<()> {
+    let Some(mut export) = Export::from_arguments()? else {
+        println!("ratio: run by `cargo xtask bench autodiff`");
+        return Ok(());
+    };
+    let inputs = Inputs::new()?;
+    inputs.export(&mut export)?;
+    export.serve(json!({"data": "made up from a seed"}), |task| run(&inputs, task))
+}
