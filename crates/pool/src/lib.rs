@@ -3,10 +3,12 @@
 mod atomic;
 pub mod data;
 mod error;
+pub mod folder;
 pub mod metrics;
 pub mod model;
 mod pooling;
 mod pooling_config;
+pub mod protocol;
 mod structure;
 pub mod train;
 

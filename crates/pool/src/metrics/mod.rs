@@ -15,6 +15,7 @@ mod ranking;
 mod regression;
 
 pub use classification::{ConfusionMatrix, accuracy, balanced_accuracy};
+pub(crate) use kind::largest;
 pub use kind::{Metric, Scores};
 pub use ranking::{average_precision, roc_auc};
 pub use regression::{mean_absolute_error, mean_squared_error, root_mean_squared_error};

@@ -134,7 +134,6 @@ impl<'a> Trainer<'a> {
         let mut cancelled = observer.observe(started).is_break();
         while state.stopped.is_none() && !cancelled {
             let Some(report) = self.epoch(model, &mut state, observer)? else {
-                cancelled = true;
                 break;
             };
             cancelled = observer.observe(Event::Epoch(&report)).is_break();
@@ -145,7 +144,7 @@ impl<'a> Trainer<'a> {
                 self.save(keep, model, &state, &identity)?;
             }
         }
-        let outcome = self.finish(model, state, cancelled)?;
+        let outcome = self.finish(model, state)?;
         // There is nothing left to end.
         let _ = observer.observe(Event::Finished(&outcome));
         Ok(outcome)
@@ -356,11 +355,8 @@ impl<'a> Trainer<'a> {
     }
 
     /// The best epoch's parameters, and what they are worth.
-    fn finish(&self, model: &Model, state: State, cancelled: bool) -> Result<Outcome> {
-        let stopped = match state.stopped {
-            Some(stopped) => stopped,
-            None => Stopped::Cancelled,
-        };
+    fn finish(&self, model: &Model, state: State) -> Result<Outcome> {
+        let stopped = state.stopped.unwrap_or(Stopped::Cancelled);
         let mut outcome = Outcome {
             stopped,
             best_epoch: state.stopping.best_epoch().map(|epoch| epoch + 1),
@@ -374,7 +370,7 @@ impl<'a> Trainer<'a> {
         model.parameters().load(&best)?;
         let objective = self.config.objective;
         outcome.validation = Some(evaluate(model.network(), &self.validation, objective)?.into());
-        if !(self.split.test.is_empty() || cancelled && stopped == Stopped::Cancelled) {
+        if !self.split.test.is_empty() && stopped != Stopped::Cancelled {
             let test = gather(self.graphs, &self.split.test, self.config.batch_size)?;
             outcome.test = Some(evaluate(model.network(), &test, objective)?.into());
         }
