@@ -5,5 +5,8 @@ mod pooling;
 mod structure;
 
 pub use error::{Error, Result};
-pub use pooling::{Coarser, Pooled, Pooling};
+pub use pooling::{
+    AttentionPooling, Coarser, EdgePooling, EggPooling, FilterConfig, PanPooling, Pooled, Pooling,
+    PoolingConfig, RandomPooling, SagPooling, SegmentPooling, SoftEggPooling, TopKPooling,
+};
 pub use structure::Structure;
