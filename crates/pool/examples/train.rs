@@ -44,7 +44,9 @@ impl Arguments {
             match word.strip_prefix("--") {
                 Some(flag @ ("quiet" | "linear")) => options.push((flag.to_owned(), String::new())),
                 Some(name) => {
-                    let value = words.next().ok_or_else(|| format!("--{name} needs a value\n{USAGE}"))?;
+                    let value = words
+                        .next()
+                        .ok_or_else(|| format!("--{name} needs a value\n{USAGE}"))?;
                     options.push((name.to_owned(), value));
                 }
                 None => positional.push(word),
@@ -63,7 +65,9 @@ impl Arguments {
         T::Err: std::fmt::Display,
     {
         if let Some(text) = self.text(name) {
-            *target = text.parse().map_err(|error| format!("--{name} {text}: {error}"))?;
+            *target = text
+                .parse()
+                .map_err(|error| format!("--{name} {text}: {error}"))?;
         }
         Ok(())
     }
@@ -140,7 +144,10 @@ fn main() -> Result<(), Failure> {
     let seconds: f64 = report.outcomes.iter().map(|outcome| outcome.seconds()).sum();
     let metric = experiment.training.metric;
     if let (Some(validation), Some(test)) = (report.validation, report.test) {
-        println!("{protocol} protocol, {metric}: validation {validation}, test {test} (ddof {})", test.ddof);
+        println!(
+            "{protocol} protocol, {metric}: validation {validation}, test {test} (ddof {})",
+            test.ddof
+        );
     }
     println!(
         "{epochs} epochs, {:.4} s each, {:.1} s in all",
@@ -153,7 +160,9 @@ fn main() -> Result<(), Failure> {
 fn print(repetition: usize, event: Event<'_>, quiet: bool) {
     let run = repetition + 1;
     match event {
-        Event::Started { parameters, graphs, .. } => {
+        Event::Started {
+            parameters, graphs, ..
+        } => {
             println!("[{run}] {parameters} parameters, train/validation/test {graphs:?}");
         }
         Event::Epoch(report) if !quiet => {

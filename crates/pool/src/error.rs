@@ -11,6 +11,48 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The rows given to a pooling don't belong to the graphs, or have another
+    /// width than it was built for.
+    #[error(
+        "the input of {pooling} pooling has shape {found:?}, expected ({rows}, {columns}): a row for each \
+         node of the batch, a column for each feature the pooling was built for"
+    )]
+    PoolingInput {
+        /// The pooling's name.
+        pooling: &'static str,
+        /// The shape found.
+        found: Vec<usize>,
+        /// Nodes of the batch.
+        rows: usize,
+        /// Features the pooling was built for.
+        columns: usize,
+    },
+    /// A number of a pooling is outside its range.
+    #[error("{name} = {value} is not allowed in {pooling} pooling: {requirement}")]
+    PoolingParameter {
+        /// The pooling's name.
+        pooling: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must satisfy.
+        requirement: &'static str,
+    },
+    /// No pooling has this name.
+    #[error("there is no pooling {name:?}; the poolings are {}", known.join(", "))]
+    UnknownPooling {
+        /// The name asked for.
+        name: String,
+        /// The names that there are.
+        known: &'static [&'static str],
+    },
+    /// Offsets and neighbours don't make undirected graphs side by side.
+    #[error("not the structure of a batch: {problem}")]
+    Structure {
+        /// What is wrong, and where.
+        problem: String,
+    },
     /// A setting is outside its range.
     #[error("{name} = {value} is not allowed: {requirement}")]
     Setting {
@@ -146,7 +188,9 @@ pub enum Error {
         metric: &'static str,
     },
     /// A metric that compares two classes, where only one is present.
-    #[error("{metric} needs items of both classes, but all {items} are {present}; use a larger or stratified part")]
+    #[error(
+        "{metric} needs items of both classes, but all {items} are {present}; use a larger or stratified part"
+    )]
     OneClass {
         /// The metric.
         metric: &'static str,

@@ -7,12 +7,13 @@ pub mod folder;
 pub mod metrics;
 pub mod model;
 mod pooling;
-mod pooling_config;
 pub mod protocol;
 mod structure;
 pub mod train;
 
 pub use error::{Error, Result};
-pub use pooling::{Coarser, Pooled, Pooling};
-pub use pooling_config::PoolingConfig;
+pub use pooling::{
+    AttentionPooling, Coarser, EdgePooling, EggPooling, FilterConfig, PanPooling, Pooled, Pooling,
+    PoolingConfig, RandomPooling, SagPooling, SegmentPooling, SoftEggPooling, TopKPooling,
+};
 pub use structure::Structure;

@@ -17,12 +17,20 @@ pub(super) fn card(config: &SavedConfig, outcome: &Outcome) -> String {
 fn write(text: &mut String, config: &SavedConfig, outcome: &Outcome) -> std::fmt::Result {
     let (model, training, data) = (&config.model, &config.training, &config.data);
     let (architecture, pooling) = (model.architecture, model.pooling.name());
-    writeln!(text, "# {} with {pooling} pooling, trained on {}\n", architecture, data.name)?;
+    writeln!(
+        text,
+        "# {} with {pooling} pooling, trained on {}\n",
+        architecture, data.name
+    )?;
     let task = match training.objective.of_classes() {
         true => format!("the class of a graph ({})", data.classes.join(", ")),
         false => format!("{} number(s) of a graph", config.outputs),
     };
-    writeln!(text, "Predicts {task} from its edges and {} features per node.\n", config.inputs)?;
+    writeln!(
+        text,
+        "Predicts {task} from its edges and {} features per node.\n",
+        config.inputs
+    )?;
 
     writeln!(text, "## How good it is\n")?;
     writeln!(text, "| part | loss | metrics |\n|---|---|---|")?;
@@ -44,23 +52,38 @@ fn write(text: &mut String, config: &SavedConfig, outcome: &Outcome) -> std::fmt
         Stopped::Cancelled => "cancelled",
     };
     let epochs = outcome.history.len();
-    writeln!(text, "- model: {} layers of width {}, head {:?}", model.layers, model.hidden, model.head.widths)?;
+    writeln!(
+        text,
+        "- model: {} layers of width {}, head {:?}",
+        model.layers, model.hidden, model.head.widths
+    )?;
     writeln!(
         text,
         "- training: Adam, learning rate {}, L2 decay {}, batches of {}, dropout {}",
         training.learning_rate, training.weight_decay, training.batch_size, model.head.dropout
     )?;
-    writeln!(text, "- {epochs} epochs ({stopped}), best {:?}", outcome.best_epoch.unwrap_or(0))?;
+    writeln!(
+        text,
+        "- {epochs} epochs ({stopped}), best {:?}",
+        outcome.best_epoch.unwrap_or(0)
+    )?;
     writeln!(
         text,
         "- protocol `{}`, seed {}, repetition {}",
         config.protocol, config.seed, config.repetition
     )?;
-    writeln!(text, "- data: {}, {} graphs, SHA-256 `{}`", data.name, data.graphs, data.fingerprint)?;
+    writeln!(
+        text,
+        "- data: {}, {} graphs, SHA-256 `{}`",
+        data.name, data.graphs, data.fingerprint
+    )?;
     writeln!(text, "- egg-pool {}\n", config.written_by)?;
 
     writeln!(text, "## Use\n")?;
-    writeln!(text, "```rust\nlet model = egg_pool::folder::TrainedModel::load(\"this folder\")?;")?;
+    writeln!(
+        text,
+        "```rust\nlet model = egg_pool::folder::TrainedModel::load(\"this folder\")?;"
+    )?;
     writeln!(text, "let predictions = model.predict(graphs)?;\n```\n")?;
     writeln!(
         text,

@@ -72,7 +72,12 @@ impl TrainedModel {
         let sum: f64 = exponentials.iter().sum();
         Prediction::Class {
             class,
-            label: config.data.classes.get(class as usize).cloned().unwrap_or_default(),
+            label: config
+                .data
+                .classes
+                .get(class as usize)
+                .cloned()
+                .unwrap_or_default(),
             probabilities: exponentials.into_iter().map(|e| e / sum).collect(),
         }
     }

@@ -55,7 +55,9 @@ pub fn balanced_accuracy(truth: &[u32], predicted: &[u32]) -> Result<f64> {
         *items += 1;
         *right += u64::from(class == guess);
     }
-    let recalls = classes.values().map(|(items, right)| *right as f64 / *items as f64);
+    let recalls = classes
+        .values()
+        .map(|(items, right)| *right as f64 / *items as f64);
     Ok(recalls.sum::<f64>() / classes.len() as f64)
 }
 

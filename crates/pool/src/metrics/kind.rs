@@ -177,9 +177,19 @@ impl Scores {
     pub fn get(&self, metric: Metric) -> Option<f64> {
         match (self, metric) {
             (Self::Classes { accuracy, .. }, Metric::Accuracy) => Some(*accuracy),
-            (Self::Classes { balanced_accuracy, .. }, Metric::BalancedAccuracy) => Some(*balanced_accuracy),
+            (
+                Self::Classes {
+                    balanced_accuracy, ..
+                },
+                Metric::BalancedAccuracy,
+            ) => Some(*balanced_accuracy),
             (Self::Classes { roc_auc, .. }, Metric::RocAuc) => *roc_auc,
-            (Self::Classes { average_precision, .. }, Metric::AveragePrecision) => *average_precision,
+            (
+                Self::Classes {
+                    average_precision, ..
+                },
+                Metric::AveragePrecision,
+            ) => *average_precision,
             (Self::Numbers { mae, .. }, Metric::Mae) => Some(*mae),
             (Self::Numbers { mse, .. }, Metric::Mse) => Some(*mse),
             (Self::Numbers { mse, .. }, Metric::Rmse) => Some(mse.sqrt()),

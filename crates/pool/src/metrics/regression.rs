@@ -2,12 +2,7 @@
 
 use crate::error::{Error, Result};
 
-fn mean(
-    metric: &'static str,
-    truth: &[f64],
-    predicted: &[f64],
-    error: impl Fn(f64) -> f64,
-) -> Result<f64> {
+fn mean(metric: &'static str, truth: &[f64], predicted: &[f64], error: impl Fn(f64) -> f64) -> Result<f64> {
     if truth.len() != predicted.len() {
         return Err(Error::Length {
             what: "predicted numbers",

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 /// Names: `head...`.
 #[derive(Debug)]
 pub struct BlindClassifier {
+    convolved: Convolved,
     inputs: usize,
     outputs: usize,
     head: Head,
@@ -31,6 +32,8 @@ impl BlindClassifier {
     pub fn new(scope: &mut Scope<'_>, config: &ModelConfig, inputs: usize, outputs: usize) -> Result<Self> {
         let head = Head::new(&mut scope.enter("head"), inputs, outputs, &config.head)?;
         Ok(Self {
+            // Not used; as the graphs are prepared for the model it is a control of.
+            convolved: config.architecture.convolved(),
             inputs,
             outputs,
             head,
@@ -40,7 +43,7 @@ impl BlindClassifier {
 
 impl GraphModel for BlindClassifier {
     fn convolved(&self) -> Convolved {
-        Convolved::Sum
+        self.convolved
     }
 
     fn inputs(&self) -> usize {

@@ -15,7 +15,7 @@ use super::graph_model::{GraphModel, Model};
 use super::head::HeadConfig;
 use crate::data::{Convolved, InputFeatures};
 use crate::error::{Error, Result};
-use crate::pooling_config::PoolingConfig;
+use crate::pooling::PoolingConfig;
 
 /// Which convolutions.
 ///
@@ -145,6 +145,12 @@ impl ModelConfig {
         Ok(())
     }
 
+    /// Whether there are no convolutions: the architecture or the pooling is the
+    /// structure-blind control.
+    pub fn is_blind(&self) -> bool {
+        self.architecture == Architecture::Blind || self.pooling == PoolingConfig::Blind
+    }
+
     /// Registers the layers, for nodes with `inputs` features and graphs with
     /// `outputs` scores.
     ///
@@ -154,6 +160,7 @@ impl ModelConfig {
     pub fn build(&self, scope: &mut Scope<'_>, inputs: usize, outputs: usize) -> Result<Box<dyn GraphModel>> {
         self.check()?;
         Ok(match self.architecture {
+            _ if self.is_blind() => Box::new(BlindClassifier::new(scope, self, inputs, outputs)?),
             Architecture::Gcn => Box::new(GcnClassifier::new(scope, self, inputs, outputs)?),
             Architecture::Gin => Box::new(GinClassifier::new(scope, self, inputs, outputs)?),
             Architecture::Blind => Box::new(BlindClassifier::new(scope, self, inputs, outputs)?),

@@ -47,7 +47,11 @@ impl GcnClassifier {
         let mut width = if config.virtual_node { hidden } else { inputs };
         let mut convs = Vec::with_capacity(layers);
         for layer in 0..layers {
-            convs.push(GcnConv::new(&mut scope.enter("convs").enter(layer), width, hidden)?);
+            convs.push(GcnConv::new(
+                &mut scope.enter("convs").enter(layer),
+                width,
+                hidden,
+            )?);
             width = hidden;
         }
         let pool = config.pooling.build(&mut scope.enter("pool"), hidden)?;

@@ -2,7 +2,7 @@
 
 use super::config::{Architecture, ModelConfig};
 use crate::data::InputFeatures;
-use crate::pooling_config::PoolingConfig;
+use crate::pooling::PoolingConfig;
 
 impl ModelConfig {
     /// The paper's model for a data set, by the name the registry of

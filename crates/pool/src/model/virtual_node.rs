@@ -27,8 +27,7 @@ pub(super) struct Between {
 
 impl VirtualInput {
     pub(super) fn new(scope: &mut Scope<'_>, inputs: usize, hidden: usize, layers: usize) -> Result<Self> {
-        let encoder =
-            Linear::with_weight(&mut scope.enter("encoder"), inputs, hidden, Init::GlorotUniform)?;
+        let encoder = Linear::with_weight(&mut scope.enter("encoder"), inputs, hidden, Init::GlorotUniform)?;
         Ok(Self {
             encoder,
             node: VirtualNode::new(&mut scope.enter("virtual_node"), hidden, layers)?,

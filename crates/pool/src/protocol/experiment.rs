@@ -15,7 +15,7 @@ use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
 use crate::metrics::Metric;
 use crate::model::{Architecture, Model, ModelConfig};
-use crate::pooling_config::PoolingConfig;
+use crate::pooling::PoolingConfig;
 use crate::train::{Event, Objective, Observer, Outcome, Stopped, TrainConfig, Trainer};
 
 /// All that a result depends on, but for the data.
@@ -127,7 +127,9 @@ impl Experiment {
     ) -> Result<(Model, Outcome)> {
         let outputs = graphs.outputs().unwrap_or(0);
         let mut rng = generator(self.seed, Stream::Training, index);
-        let model = self.model.model(graphs.inputs(), outputs, graphs.dtype(), &mut rng)?;
+        let model = self
+            .model
+            .model(graphs.inputs(), outputs, graphs.dtype(), &mut rng)?;
         let mut trainer = Trainer::new(&self.training, graphs, split)?;
         if let Some(folder) = &options.checkpoints {
             let path = folder.join(format!("repetition-{}.safetensors", index + 1));

@@ -6,7 +6,7 @@ use egg_autodiff::RankRule;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
-use crate::pooling_config::PoolingConfig;
+use crate::pooling::PoolingConfig;
 
 /// The values to try of each setting; every combination is a [`Cell`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

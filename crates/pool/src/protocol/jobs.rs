@@ -69,7 +69,9 @@ pub(super) fn run<T: Send>(
             });
         }
     });
-    let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let results = results
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     // Jobs that were not begun come after one that failed.
     results.into_iter().flatten().collect()
 }
@@ -82,7 +84,9 @@ mod tests {
     fn results_are_in_order_and_the_first_error_counts() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for parallelism in [Parallelism::Auto, Parallelism::Repetitions, Parallelism::Inside] {
-            let squares = pool.install(|| run(20, parallelism, |job| Ok(job * job))).unwrap();
+            let squares = pool
+                .install(|| run(20, parallelism, |job| Ok(job * job)))
+                .unwrap();
             assert_eq!(squares, (0..20).map(|job| job * job).collect::<Vec<_>>());
             let failing = |job: usize| match job {
                 7.. => Err(Error::setting("job", job, "below 7")),

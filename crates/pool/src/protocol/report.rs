@@ -82,7 +82,10 @@ impl Report {
         let metric = experiment.training.metric;
         let summary = |part: fn(&Outcome) -> Option<&PartReport>| {
             let numbers = outcomes.iter().map(|outcome| part(outcome)?.scores.get(metric));
-            Summary::of(&numbers.collect::<Option<Vec<f64>>>()?, experiment.protocol.ddof())
+            Summary::of(
+                &numbers.collect::<Option<Vec<f64>>>()?,
+                experiment.protocol.ddof(),
+            )
         };
         Self {
             experiment: experiment.clone(),

@@ -126,7 +126,11 @@ impl GridSearch {
         std::fs::create_dir_all(&self.folder).map_err(atomic::failed(&self.folder))?;
         let cells = self.grid.cells(&self.experiment);
         if cells.is_empty() || self.experiment.repetitions == 0 {
-            return Err(Error::setting("grid", "empty", "at least one value of each setting"));
+            return Err(Error::setting(
+                "grid",
+                "empty",
+                "at least one value of each setting",
+            ));
         }
         let mut records = Vec::with_capacity(cells.len());
         for cell in &cells {
@@ -187,14 +191,8 @@ impl GridSearch {
         let repetitions = self.experiment.repetitions;
         // Of the seed and the architecture only: the same for all cells.
         let splits = self.experiment.splits(graphs.dataset())?;
-        let experiments: Vec<Experiment> = todo
-            .iter()
-            .map(|&at| cells[at].apply(&self.experiment))
-            .collect();
-        let finished: Vec<_> = todo
-            .iter()
-            .map(|_| Mutex::new(vec![None; repetitions]))
-            .collect();
+        let experiments: Vec<Experiment> = todo.iter().map(|&at| cells[at].apply(&self.experiment)).collect();
+        let finished: Vec<_> = todo.iter().map(|_| Mutex::new(vec![None; repetitions])).collect();
         let cancelled = AtomicBool::new(false);
         let options = RunOptions::default();
         let records = jobs::run(todo.len() * repetitions, self.parallelism, |job| {
@@ -208,7 +206,8 @@ impl GridSearch {
                 })
             };
             let split = &splits[repetition];
-            let outcome = experiment.uncancelled(graphs, split, repetition, &options, &training, &cancelled)?;
+            let outcome =
+                experiment.uncancelled(graphs, split, repetition, &options, &training, &cancelled)?;
             let mut row = finished[row]
                 .lock()
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -245,9 +244,10 @@ impl GridSearch {
             Protocol::Fair => all.iter().map(|&fold| best(&cells, &[fold], metric)).collect(),
         };
         let summary = |part: fn(&RepetitionRecord) -> Option<&PartReport>| {
-            let numbers = chosen.iter().enumerate().map(|(repetition, &cell)| {
-                part(&cells[cell].repetitions[repetition])?.scores.get(metric)
-            });
+            let numbers = chosen
+                .iter()
+                .enumerate()
+                .map(|(repetition, &cell)| part(&cells[cell].repetitions[repetition])?.scores.get(metric));
             let ddof = self.experiment.protocol.ddof();
             Summary::of(&numbers.collect::<Option<Vec<f64>>>()?, ddof)
         };

@@ -76,7 +76,9 @@ impl Objective {
     /// [`egg_nn::Error::Shape`] and [`egg_nn::Error::Class`] if they don't fit.
     pub fn loss(self, scores: &Tensor, targets: &BatchTargets, reduction: Reduction) -> Result<Tensor> {
         Ok(match (self, targets) {
-            (Self::CrossEntropy, BatchTargets::Classes(classes)) => cross_entropy(scores, classes, reduction)?,
+            (Self::CrossEntropy, BatchTargets::Classes(classes)) => {
+                cross_entropy(scores, classes, reduction)?
+            }
             (Self::Mse, BatchTargets::Values(values)) => mse(scores, values, reduction)?,
             (Self::Mae, BatchTargets::Values(values)) => mae(scores, values, reduction)?,
             (_, targets) => {
