@@ -116,9 +116,12 @@ pub enum Error {
     },
     /// The loss of a batch is infinite or not a number.
     #[error(
-        "the loss is {loss} in epoch {epoch}, batch {batch}; lower the learning rate, or clip the gradient"
+        "the {part} loss is {loss} in epoch {epoch}, batch {batch}; lower the learning rate, or clip the \
+         gradient"
     )]
     NonFiniteLoss {
+        /// `training`, `validation` or `evaluation`.
+        part: &'static str,
         /// Counted from 1.
         epoch: u64,
         /// Counted from 1.

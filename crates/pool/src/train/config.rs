@@ -27,6 +27,16 @@ impl From<BatchLoss> for Reduction {
     }
 }
 
+/// How the learning rate goes on. (Not an `Option`: TOML can't say `None`.)
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateSchedule {
+    /// As it began.
+    Constant,
+    /// It falls when the validation loss does not.
+    Plateau(PlateauConfig),
+}
+
 /// Everything about a run but the model, the data and the seed.
 ///
 /// ```
@@ -53,8 +63,8 @@ pub struct TrainConfig {
     pub learning_rate: f64,
     /// Adam's L2 decay.
     pub weight_decay: f64,
-    /// How the rate falls; not at all if `None`.
-    pub plateau: Option<PlateauConfig>,
+    /// How the rate falls.
+    pub schedule: RateSchedule,
     /// Sum or mean over a batch.
     pub batch_loss: BatchLoss,
     /// Scales the gradient of a step to at most this norm.
@@ -74,7 +84,7 @@ impl TrainConfig {
             patience: 20,
             learning_rate: 1e-3,
             weight_decay: 5e-4,
-            plateau: Some(PlateauConfig {
+            schedule: RateSchedule::Plateau(PlateauConfig {
                 factor: 0.7,
                 patience: 5,
                 ..PlateauConfig::default()

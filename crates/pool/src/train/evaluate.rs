@@ -24,14 +24,23 @@ pub struct Evaluation {
 /// running statistics stay as they are.
 ///
 /// # Errors
-/// [`Error::Targets`] if there are none or they are of the other kind; those of
-/// the model and the metrics.
+/// [`Error::Targets`] if there are none or they are of the other kind,
+/// [`Error::NonFiniteLoss`] (of epoch 0) if the loss of a batch is no number;
+/// those of the model and the metrics.
 pub fn evaluate(model: &dyn GraphModel, batches: &[Batch], objective: Objective) -> Result<Evaluation> {
     let mut tally = Tally::default();
-    for batch in batches {
+    for (index, batch) in batches.iter().enumerate() {
         let output = model.forward(batch, &mut Pass::Evaluation)?;
         let targets = targets(batch)?;
         let loss = number(&objective.loss(&output.scores, targets, Reduction::Sum)?)?;
+        if !loss.is_finite() {
+            return Err(Error::NonFiniteLoss {
+                part: "evaluation",
+                epoch: 0,
+                batch: index + 1,
+                loss,
+            });
+        }
         tally.add(loss, objective.terms(targets), &output.scores, targets)?;
     }
     Ok(Evaluation {

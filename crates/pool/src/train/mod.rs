@@ -14,7 +14,7 @@ mod objective;
 mod outcome;
 mod trainer;
 
-pub use config::{BatchLoss, TrainConfig};
+pub use config::{BatchLoss, RateSchedule, TrainConfig};
 pub use evaluate::{Evaluation, evaluate, outputs};
 pub use event::{Event, Observer, Silent};
 pub use objective::Objective;

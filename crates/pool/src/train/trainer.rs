@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::batching::{batches, digest};
 use super::checkpoint::{self, Identity, Keep};
-use super::config::{BatchLoss, TrainConfig};
+use super::config::{BatchLoss, RateSchedule, TrainConfig};
 use super::evaluate::{Tally, evaluate, targets};
 use super::event::{Event, Observer};
 use super::objective::number;
@@ -201,7 +201,10 @@ impl<'a> Trainer<'a> {
         let mut state = State {
             epoch: 0,
             adam: Adam::new(model.parameters(), self.config.adam())?,
-            plateau: self.config.plateau.map(Plateau::new).transpose()?,
+            plateau: match self.config.schedule {
+                RateSchedule::Constant => None,
+                RateSchedule::Plateau(config) => Some(Plateau::new(config)?),
+            },
             stopping: EarlyStopping::new(Goal::Min, self.config.patience),
             rng,
             best: None,
@@ -261,7 +264,12 @@ impl<'a> Trainer<'a> {
             let batch = index + 1;
             self.step(model, part, state, &mut tally, &mut ranks)
                 .map_err(|error| match error {
-                    Error::NonFiniteLoss { loss, .. } => Error::NonFiniteLoss { epoch, batch, loss },
+                    Error::NonFiniteLoss { part, loss, .. } => Error::NonFiniteLoss {
+                        part,
+                        epoch,
+                        batch,
+                        loss,
+                    },
                     other => Error::InBatch {
                         epoch,
                         batch,
@@ -277,14 +285,16 @@ impl<'a> Trainer<'a> {
                 return Ok(None);
             }
         }
-        let validation = evaluate(model.network(), &self.validation, self.config.objective)?;
-        if !validation.loss.is_finite() {
-            return Err(Error::NonFiniteLoss {
+        let validation = evaluate(model.network(), &self.validation, self.config.objective);
+        let validation = validation.map_err(|error| match error {
+            Error::NonFiniteLoss { batch, loss, .. } => Error::NonFiniteLoss {
+                part: "validation",
                 epoch,
-                batch: parts.len(),
-                loss: validation.loss,
-            });
-        }
+                batch,
+                loss,
+            },
+            other => other,
+        })?;
         let verdict = state.stopping.observe(validation.loss);
         if verdict == Verdict::Better {
             state.best = Some(model.parameters().snapshot()?);
@@ -334,6 +344,7 @@ impl<'a> Trainer<'a> {
         if !value.is_finite() {
             // Where it happened is added by the caller.
             return Err(Error::NonFiniteLoss {
+                part: "training",
                 epoch: 0,
                 batch: 0,
                 loss: value,
