@@ -58,7 +58,9 @@ fn structures_that_are_none() {
         let columns: Vec<u32> = rows.concat();
         let values = (0..columns.len()).map(|_| 1.0).collect();
         let matrix = CsrMatrix::new(row_offsets, columns, values, rows.len()).unwrap();
-        Structure::new(offsets, matrix).map(|_| ()).map_err(|error| error.to_string())
+        Structure::new(offsets, matrix)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     assert_eq!(refused(&[0, 2, 3], &[&[1], &[0], &[]]), Ok(()));
     assert_eq!(refused(&[0, 2, 3], &[&[0, 1], &[0], &[2]]), Ok(()));

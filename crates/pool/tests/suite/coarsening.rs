@@ -38,9 +38,7 @@ fn tied_edges_are_taken_by_source_and_target() {
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
     let edge = EdgePooling::new(&mut parameters.root(&mut rng), 3).unwrap();
     assert_eq!(edge.clusters(&ones(5, 3), &structure).unwrap(), [0, 0, 1, 1, 2]);
-    let pooled = edge
-        .pool(&ones(5, 3), &structure, &mut Pass::Evaluation)
-        .unwrap();
+    let pooled = edge.pool(&ones(5, 3), &structure, &mut Pass::Evaluation).unwrap();
     let coarser = pooled.coarser.unwrap();
     // 1.0 (1 + 1), and 1 for the node left alone.
     let rows = coarser.h.to_vec2::<f64>().unwrap();
@@ -181,7 +179,10 @@ fn coarser_graphs_are_sound_and_have_their_sizes() {
                 .zip(coarser.structure.offsets().windows(2))
             {
                 let (now, then) = (now[1] - now[0], then[1] - then[0]);
-                assert!(now <= then && now >= then.div_ceil(2), "{config}: {then} -> {now}");
+                assert!(
+                    now <= then && now >= then.div_ceil(2),
+                    "{config}: {then} -> {now}"
+                );
                 assert!(config.name() == "edge" || now == then.div_ceil(2), "{config}");
             }
             coarser = next;

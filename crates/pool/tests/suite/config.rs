@@ -25,7 +25,11 @@ fn various() -> Vec<PoolingConfig> {
         let flatten = Flatten::Isometric;
         all.push(PoolingConfig::Egg { rank, flatten });
     }
-    for filter in [FilterConfig::Resolvent(2.5), FilterConfig::Sqrt, FilterConfig::Log1p] {
+    for filter in [
+        FilterConfig::Resolvent(2.5),
+        FilterConfig::Sqrt,
+        FilterConfig::Log1p,
+    ] {
         let flatten = Flatten::Upper;
         all.push(PoolingConfig::SoftEgg { filter, flatten });
     }
@@ -167,13 +171,7 @@ fn bad_settings_are_typed_errors() {
     for config in PoolingConfig::all() {
         let error = refused(config, 0);
         assert!(
-            matches!(
-                error,
-                Error::PoolingParameter {
-                    name: "features",
-                    ..
-                }
-            ),
+            matches!(error, Error::PoolingParameter { name: "features", .. }),
             "{error}"
         );
     }

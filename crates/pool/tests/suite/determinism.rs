@@ -9,7 +9,9 @@ use crate::samples::{Edges, build, flat, node_count, normal, random_graph, rng, 
 #[test]
 fn of_values_and_gradients() {
     // Enough for every kernel to share its work.
-    let graphs: Vec<Edges> = (0..48).map(|seed| random_graph((seed as usize * 13) % 61, 0.15, seed)).collect();
+    let graphs: Vec<Edges> = (0..48)
+        .map(|seed| random_graph((seed as usize * 13) % 61, 0.15, seed))
+        .collect();
     let structure = structure(&graphs);
     let features = 24;
     for config in PoolingConfig::all() {
@@ -19,8 +21,17 @@ fn of_values_and_gradients() {
                 let h = normal(node_count(&graphs), features, 5).to_dtype(dtype).unwrap();
                 let h = Var::from_tensor(&h).unwrap();
                 let mut rng = rng(1);
-                let pooled = pooling.pool(&h, &structure, &mut Pass::Training(&mut rng)).unwrap();
-                let gradients = pooled.readout.sqr().unwrap().sum_all().unwrap().backward().unwrap();
+                let pooled = pooling
+                    .pool(&h, &structure, &mut Pass::Training(&mut rng))
+                    .unwrap();
+                let gradients = pooled
+                    .readout
+                    .sqr()
+                    .unwrap()
+                    .sum_all()
+                    .unwrap()
+                    .backward()
+                    .unwrap();
                 let mut numbers = flat(&pooled.readout);
                 for variable in parameters.trainable().map(|(_, variable)| variable).chain([&h]) {
                     numbers.extend(flat(gradients.get(variable).unwrap()));
@@ -33,7 +44,10 @@ fn of_values_and_gradients() {
                 numbers.into_iter().map(f64::to_bits).collect::<Vec<_>>()
             };
             let run = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
                 pool.install(job)
             };
             let reference = run(1);

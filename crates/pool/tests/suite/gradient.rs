@@ -11,9 +11,7 @@ const FEATURES: usize = 4;
 /// A fixed weighted sum of the readout and of the coarser rows, if there are any.
 fn loss(pooling: &dyn Pooling, h: &Tensor, structure: &Structure) -> Tensor {
     let mut rng = rng(0);
-    let pooled = pooling
-        .pool(h, structure, &mut Pass::Training(&mut rng))
-        .unwrap();
+    let pooled = pooling.pool(h, structure, &mut Pass::Training(&mut rng)).unwrap();
     let weighted = |x: &Tensor, seed| {
         let (rows, columns) = x.dims2().unwrap();
         (x * normal(rows, columns, seed)).unwrap().sum_all().unwrap()

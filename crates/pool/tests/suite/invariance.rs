@@ -1,5 +1,7 @@
 //! What does not depend on how nodes are numbered.
 
+use std::collections::BTreeSet;
+
 use candle_core::{DType, Device, Tensor};
 use egg_nn::Pass;
 use egg_pool::{Pooled, PoolingConfig, Structure};
@@ -111,6 +113,17 @@ fn pool(config: &PoolingConfig, h: &Tensor, structure: &Structure) -> Pooled {
     pooling.pool(h, structure, &mut Pass::Evaluation).unwrap()
 }
 
+/// Whether a node has degree 1, or two nodes the same neighbours.
+fn ties_edges((nodes, edges): &Edges) -> bool {
+    let mut neighbours = vec![BTreeSet::new(); *nodes];
+    for (a, b) in edges {
+        neighbours[*a].insert(*b);
+        neighbours[*b].insert(*a);
+    }
+    let distinct: BTreeSet<_> = neighbours.iter().collect();
+    distinct.len() < *nodes || neighbours.iter().any(|others| others.len() < 2)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -133,19 +146,16 @@ proptest! {
         }
     }
 
-    /// In f64 random rows have distinct scores; dense graphs have no two edges into
-    /// nodes of degree 1, which would both score 3/2.
+    /// In f64 random rows have distinct scores, and so have edges, but for those into
+    /// nodes of degree 1 and into nodes with the same neighbours.
     #[test]
     fn coarsenings_do_not_either_where_scores_are_distinct(
-        sizes in prop::collection::vec(5usize..14, 1..5),
-        chance in 0.8..1.0,
+        sizes in prop::collection::vec(8usize..15, 1..4),
+        chance in 0.5..0.9,
         seed in 0u64..1 << 32,
     ) {
         let sample = Sample::new(&sizes, chance, 1000, seed);
-        let lonely = |(nodes, edges): &Edges| {
-            (0..*nodes).any(|node| edges.iter().filter(|(a, b)| *a == node || *b == node).count() < 2)
-        };
-        prop_assume!(!sample.graphs.iter().any(lonely));
+        prop_assume!(!sample.graphs.iter().any(ties_edges));
         for name in ["topk", "sag", "edge", "pan"] {
             let config: PoolingConfig = name.parse().unwrap();
             let found = pool(&config, &sample.h(DType::F64), &structure(&sample.graphs));
@@ -156,8 +166,8 @@ proptest! {
                 pairs.into_iter().all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(1.0))
             };
             prop_assert!(close(&found.readout, &again.readout), "{}", config);
-            // New nodes are in the order of their scores, not of their numbers, unless an
-            // odd number left one over, of which there may be several.
+            // New nodes are in the order of their scores, not of their numbers; but those that
+            // edge pooling left alone are in that of theirs.
             let (found, again) = (found.coarser.unwrap(), again.coarser.unwrap());
             prop_assert_eq!(found.structure.offsets(), again.structure.offsets());
             if name != "edge" {

@@ -33,8 +33,10 @@ impl Pooling for PairPooling {
         let (mut members, mut starts, mut offsets) = (Vec::new(), vec![0], vec![0]);
         let (mut columns, mut rows) = (Vec::new(), vec![0]);
         for range in structure.segments().ranges() {
-            let (nodes, first): (Vec<u32>, _) =
-                ((range.start as u32..range.end as u32).collect(), offsets[offsets.len() - 1]);
+            let (nodes, first): (Vec<u32>, _) = (
+                (range.start as u32..range.end as u32).collect(),
+                offsets[offsets.len() - 1],
+            );
             let pairs = nodes.len().div_ceil(2);
             for pair in nodes.chunks(2) {
                 members.extend_from_slice(pair);
@@ -69,7 +71,9 @@ fn works_as_those_of_the_crate() {
         Box::new(PairPooling::new(&mut parameters.root(&mut rng).enter("pool"), 3).unwrap());
     let structure = structure(&[(5, vec![(0, 1)]), (0, vec![]), (4, vec![])]);
     let h = Var::from_tensor(&normal(9, 3, 1)).unwrap();
-    let pooled = pooling.pool(&h, &structure, &mut Pass::Training(&mut rng)).unwrap();
+    let pooled = pooling
+        .pool(&h, &structure, &mut Pass::Training(&mut rng))
+        .unwrap();
     assert_eq!(pooled.readout.dims(), [3, pooling.width()]);
     let coarser = pooled.coarser.unwrap();
     assert_eq!(coarser.structure.offsets(), [0, 3, 3, 5]);
@@ -82,6 +86,10 @@ fn works_as_those_of_the_crate() {
         .unwrap();
     let gradients = again.readout.sum_all().unwrap().backward().unwrap();
     for variable in [&h, parameters.get("pool.scale").unwrap()] {
-        assert!(flat(gradients.get(variable).unwrap()).iter().any(|number| *number != 0.0));
+        assert!(
+            flat(gradients.get(variable).unwrap())
+                .iter()
+                .any(|number| *number != 0.0)
+        );
     }
 }
