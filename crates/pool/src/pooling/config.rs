@@ -6,7 +6,7 @@ use std::str::FromStr;
 use egg_autodiff::{Filter, Flatten, RankRule};
 use egg_nn::Scope;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::input::check_features;
@@ -262,6 +262,14 @@ impl PoolingConfig {
         )
     }
 
+    /// Whether there is anything to set.
+    fn has_settings(&self) -> bool {
+        !matches!(
+            self,
+            Self::Sum | Self::Avg | Self::Max | Self::Attention | Self::Edge | Self::Blind
+        )
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -380,8 +388,44 @@ impl<'de> Visitor<'de> for NameOrTable {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<PoolingConfig, A::Error> {
-        let config = PoolingConfig::deserialize(MapAccessDeserializer::new(map))?;
+        let mut entries = 0;
+        let counted = Counted {
+            map,
+            entries: &mut entries,
+        };
+        let config = PoolingConfig::deserialize(MapAccessDeserializer::new(counted))?;
         config.validate().map_err(A::Error::custom)?;
+        if entries > 1 && !config.has_settings() {
+            let problem = format!("{config} pooling has no settings, only its kind");
+            return Err(A::Error::custom(problem));
+        }
         Ok(config)
+    }
+}
+
+/// Counts the entries of a table: those besides the kind of a variant without
+/// fields are not looked at by serde.
+struct Counted<'a, A> {
+    map: A,
+    entries: &'a mut usize,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Counted<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> std::result::Result<Option<K::Value>, A::Error> {
+        let key = self.map.next_key_seed(seed)?;
+        *self.entries += usize::from(key.is_some());
+        Ok(key)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> std::result::Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
     }
 }

@@ -96,6 +96,10 @@ fn refuses_what_it_does_not_know() {
             "pooling = { kind = 'soft-egg', filter = { resolvent = 0.0 } }",
             "r = 0",
         ),
+        (
+            "pooling = { kind = 'sum', ratio = 0.5 }",
+            "sum pooling has no settings",
+        ),
         ("pooling = 3", "the name of a pooling, or a table"),
         ("pooling = { ratio = 0.5 }", "missing field `kind`"),
     ] {

@@ -1,13 +1,14 @@
 //! Values, selected nodes, coarser graphs and gradients against PyTorch Geometric.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use candle_core::{DType, Device, Tensor, Var};
+use egg_graph::CsrMatrix;
 use egg_nn::{Parameters, Pass};
 use egg_pool::{EdgePooling, PanPooling, Pooled, Pooling, PoolingConfig, SagPooling, Structure, TopKPooling};
 use serde::Deserialize;
 
-use crate::samples::{assert_close, entries, flat, rng, structure};
+use crate::samples::{assert_close, entries, flat, rng};
 
 #[derive(Deserialize)]
 struct Stored {
@@ -62,9 +63,21 @@ fn batches() -> BTreeMap<String, Batch> {
 }
 
 impl Batch {
+    /// With self loops, where there are any.
     fn structure(&self) -> Structure {
-        let graphs: Vec<_> = self.graphs.iter().map(|g| (g.nodes, g.edges.clone())).collect();
-        structure(&graphs)
+        let (mut offsets, mut pairs) = (vec![0], BTreeSet::new());
+        for graph in &self.graphs {
+            let first = offsets[offsets.len() - 1];
+            for (a, b) in &graph.edges {
+                pairs.extend([(first + a, first + b), (first + b, first + a)]);
+            }
+            offsets.push(first + graph.nodes);
+        }
+        let nodes = offsets[offsets.len() - 1];
+        let rows = (0..=nodes).map(|row| pairs.range(..(row, 0)).count()).collect();
+        let columns: Vec<u32> = pairs.iter().map(|pair| u32::try_from(pair.1).unwrap()).collect();
+        let values = columns.iter().map(|_| 1.0).collect();
+        Structure::new(&offsets, CsrMatrix::new(rows, columns, values, nodes).unwrap()).unwrap()
     }
 }
 

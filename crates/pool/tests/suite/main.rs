@@ -11,3 +11,4 @@ mod fixture_values;
 mod gradient;
 mod invariance;
 mod own_pooling;
+mod real_data;
