@@ -37,6 +37,14 @@ pub enum Error {
         /// What it must satisfy.
         requirement: &'static str,
     },
+    /// A setting that belongs to another pooling.
+    #[error("{pooling} pooling has no setting {setting}; leave it out")]
+    PoolingSetting {
+        /// The pooling's name.
+        pooling: &'static str,
+        /// The setting.
+        setting: &'static str,
+    },
     /// No pooling has this name.
     #[error("there is no pooling {name:?}; the poolings are {}", known.join(", "))]
     UnknownPooling {

@@ -11,6 +11,7 @@ use crate::structure::Structure;
 mod assignment;
 mod attention;
 mod config;
+mod config_text;
 mod contraction;
 mod edge;
 mod egg;

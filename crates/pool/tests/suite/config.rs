@@ -80,7 +80,7 @@ fn reads_as_people_write() {
 fn refuses_what_it_does_not_know() {
     for (text, part) in [
         ("pooling = 'summ'", "there is no pooling \"summ\""),
-        ("pooling = { kind = 'summ' }", "unknown variant"),
+        ("pooling = { kind = 'summ' }", "there is no pooling \"summ\""),
         ("pooling = { kind = 'topk', share = 0.5 }", "unknown field"),
         ("pooling = { kind = 'topk', ratio = 1.5 }", "ratio = 1.5"),
         ("pooling = { kind = 'sag', ratio = 0.0 }", "ratio = 0"),
@@ -98,7 +98,11 @@ fn refuses_what_it_does_not_know() {
         ),
         (
             "pooling = { kind = 'sum', ratio = 0.5 }",
-            "sum pooling has no settings",
+            "sum pooling has no setting ratio",
+        ),
+        (
+            "pooling = { kind = 'pan', seed = 1 }",
+            "pan pooling has no setting seed",
         ),
         ("pooling = 3", "the name of a pooling, or a table"),
         ("pooling = { ratio = 0.5 }", "missing field `kind`"),
