@@ -39,6 +39,14 @@ pub enum Error {
         /// What it must satisfy.
         requirement: &'static str,
     },
+    /// A setting that belongs to another pooling.
+    #[error("{pooling} pooling has no setting {setting}; leave it out")]
+    PoolingSetting {
+        /// The pooling's name.
+        pooling: &'static str,
+        /// The setting.
+        setting: &'static str,
+    },
     /// No pooling has this name.
     #[error("there is no pooling {name:?}; the poolings are {}", known.join(", "))]
     UnknownPooling {
@@ -129,9 +137,11 @@ pub enum Error {
         /// The loss.
         loss: f64,
     },
-    /// A step of training failed.
-    #[error("epoch {epoch}, batch {batch}: {source}")]
+    /// A batch could not be trained on or evaluated.
+    #[error("{part}, epoch {epoch}, batch {batch}: {source}")]
     InBatch {
+        /// `training`, `validation` or `evaluation`.
+        part: &'static str,
         /// Counted from 1.
         epoch: u64,
         /// Counted from 1.
@@ -227,6 +237,34 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says where an error of a batch (counted from 1) happened.
+    pub(crate) fn in_batch(self, part: &'static str, epoch: u64, batch: usize) -> Self {
+        match self {
+            Self::NonFiniteLoss { loss, .. } => Self::NonFiniteLoss {
+                part,
+                epoch,
+                batch,
+                loss,
+            },
+            other => Self::InBatch {
+                part,
+                epoch,
+                batch,
+                source: Box::new(other),
+            },
+        }
+    }
+
+    /// A loss that is no number, not yet said where.
+    pub(crate) fn loss(loss: f64) -> Self {
+        Self::NonFiniteLoss {
+            part: "",
+            epoch: 0,
+            batch: 0,
+            loss,
+        }
+    }
+
     /// A setting outside its range.
     pub(crate) fn setting(
         name: &'static str,

@@ -11,6 +11,7 @@ use crate::structure::Structure;
 mod assignment;
 mod attention;
 mod config;
+mod config_text;
 mod contraction;
 mod edge;
 mod egg;
@@ -41,6 +42,23 @@ pub use topk::TopKPooling;
 ///
 /// A *readout* does only that. A *coarsening* also makes smaller graphs, which
 /// the next layer of a model may go on with.
+///
+/// | name | pooling | of a graph's rows h_v |
+/// |---|---|---|
+/// | `egg` | [`EggPooling`] | the projector on the subspace they span |
+/// | `soft-egg` | [`SoftEggPooling`] | a smooth filter of their spectrum |
+/// | `sum`, `avg`, `max` | [`SegmentPooling`] | sum, mean, maximum |
+/// | `attention` | [`AttentionPooling`] | the mean with learned weights |
+/// | `topk` | [`TopKPooling`] | the mean of those furthest along a learned direction |
+/// | `sag` | [`SagPooling`] | the mean of those a graph convolution scores best |
+/// | `edge` | [`EdgePooling`] | the mean after the best edges are contracted |
+/// | `pan` | [`PanPooling`] | the mean of those with the best rows and paths |
+/// | `random` | [`RandomPooling`] | the mean of some (a control) |
+/// | `blind` | [`SegmentPooling`] | the sum, without convolutions (a control; the model's part) |
+///
+/// A [`PoolingConfig`] names one. Readouts, the first six names, give the same
+/// however a graph's nodes are numbered, to rounding. Coarsenings do so where scores
+/// are distinct; of equal ones the lower number wins.
 ///
 /// # Your own
 /// A readout of two lines is a pooling like any other. This one gives the

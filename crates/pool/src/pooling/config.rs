@@ -5,9 +5,7 @@ use std::str::FromStr;
 
 use egg_autodiff::{Filter, Flatten, RankRule};
 use egg_nn::Scope;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::input::check_features;
 use super::pan::check_filter_size;
@@ -52,26 +50,21 @@ const DEFAULT_CUT: f64 = 0.5;
 /// assert_eq!("topk".parse::<PoolingConfig>()?, PoolingConfig::TopK { ratio: 0.5 });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self", tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PoolingConfig {
     /// [`EggPooling`].
     Egg {
         /// How many directions are kept; sigma > 0.5 by default.
-        #[serde(default = "default_rank")]
         rank: RankRule,
         /// The plain upper triangle by default.
-        #[serde(default)]
         flatten: Flatten,
     },
     /// [`SoftEggPooling`].
     SoftEgg {
         /// What is done to the spectrum.
-        #[serde(default)]
         filter: FilterConfig,
         /// The plain upper triangle by default.
-        #[serde(default)]
         flatten: Flatten,
     },
     /// [`SegmentPooling::sum`].
@@ -83,16 +76,13 @@ pub enum PoolingConfig {
     /// [`AttentionPooling`].
     Attention,
     /// [`TopKPooling`].
-    #[serde(rename = "topk", alias = "top-k")]
     TopK {
         /// The share of nodes that stays, 0.5 by default.
-        #[serde(default = "default_ratio")]
         ratio: f64,
     },
     /// [`SagPooling`].
     Sag {
         /// The share of nodes that stays, 0.5 by default.
-        #[serde(default = "default_ratio")]
         ratio: f64,
     },
     /// [`EdgePooling`].
@@ -100,19 +90,15 @@ pub enum PoolingConfig {
     /// [`PanPooling`].
     Pan {
         /// The share of nodes that stays, 0.5 by default.
-        #[serde(default = "default_ratio")]
         ratio: f64,
         /// The longest paths that count, 2 by default.
-        #[serde(default = "default_filter_size")]
         filter_size: usize,
     },
     /// [`RandomPooling`], a control.
     Random {
         /// The share of nodes that stays, 0.5 by default.
-        #[serde(default = "default_ratio")]
         ratio: f64,
         /// Of the choice of nodes, 0 by default.
-        #[serde(default)]
         seed: u64,
     },
     /// The structure-blind control: a model sums the features of the nodes
@@ -163,23 +149,11 @@ impl FilterConfig {
     }
 }
 
-fn default_rank() -> RankRule {
-    RankRule::Threshold(DEFAULT_CUT)
-}
-
-fn default_ratio() -> f64 {
-    DEFAULT_RATIO
-}
-
-fn default_filter_size() -> usize {
-    DEFAULT_FILTER_SIZE
-}
-
 impl Default for PoolingConfig {
     /// EGG with the reference code's cut.
     fn default() -> Self {
         Self::Egg {
-            rank: default_rank(),
+            rank: RankRule::Threshold(DEFAULT_CUT),
             flatten: Flatten::default(),
         }
     }
@@ -337,6 +311,7 @@ impl FromStr for PoolingConfig {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
+        let name = if name == "top-k" { "topk" } else { name };
         let mut all = Self::all().into_iter();
         all.find(|config| config.name() == name)
             .ok_or_else(|| Error::UnknownPooling {
@@ -349,39 +324,5 @@ impl FromStr for PoolingConfig {
 impl fmt::Display for PoolingConfig {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name())
-    }
-}
-
-impl Serialize for PoolingConfig {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        // The derived one: `remote` makes it a function of this name.
-        Self::serialize(self, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for PoolingConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(NameOrTable)
-    }
-}
-
-/// A name, or a table that the derived function reads.
-struct NameOrTable;
-
-impl<'de> Visitor<'de> for NameOrTable {
-    type Value = PoolingConfig;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("the name of a pooling, or a table with its kind")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> std::result::Result<PoolingConfig, E> {
-        name.parse().map_err(E::custom)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<PoolingConfig, A::Error> {
-        let config = PoolingConfig::deserialize(MapAccessDeserializer::new(map))?;
-        config.validate().map_err(A::Error::custom)?;
-        Ok(config)
     }
 }

@@ -30,10 +30,13 @@ use crate::structure::Structure;
 /// its softmax over the edges into a target cancels, so they are left out
 /// (`lin.weight` is the first half of its weight); and it numbers the new nodes
 /// through a batch, we through each graph: contracted ones in descending order
-/// of s, then those that remained in their own. Edges with the same s are taken
-/// in the order of source and target, and there alone the result depends on how
-/// nodes are numbered. (PyTorch does the same up to 16 numbers; above, its sort
-/// is not stable.)
+/// of s, then those that remained in their own.
+///
+/// Edges with the same s are taken in the order of source and target, and there
+/// alone the result depends on how nodes are numbered. Such ties are common: every
+/// edge into a node of degree 1 scores 3/2, and edges from one node into several
+/// with the same neighbours score the same. (PyTorch Geometric takes any of them:
+/// beyond 16 numbers PyTorch's sort is not stable.)
 ///
 /// Parameter: `lin.weight` (1 x m, uniform on `+-1 / sqrt(2 m)` at first).
 ///

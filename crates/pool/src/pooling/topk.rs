@@ -21,8 +21,8 @@ const TINY: f64 = 1e-30;
 /// As PyTorch Geometric's `TopKPooling`, down to the order of the nodes:
 /// descending in `y`. Nodes with the same `y` are taken in the order of their
 /// numbers, and there alone the result depends on how a graph's nodes are
-/// numbered. (PyTorch does the same up to 16 numbers; above, its sort is not
-/// stable.) Edge weights go along, but have no influence.
+/// numbered. (PyTorch Geometric does the same up to 16 nodes in a batch; beyond,
+/// PyTorch's sort is not stable, and it takes any.) Edge weights go along, but have no influence.
 ///
 /// Parameter: `select.weight` (1 x m, uniform on `+-1 / sqrt(m)` at first).
 ///

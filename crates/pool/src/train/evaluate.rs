@@ -24,24 +24,33 @@ pub struct Evaluation {
 /// running statistics stay as they are.
 ///
 /// # Errors
-/// [`Error::Targets`] if there are none or they are of the other kind,
-/// [`Error::NonFiniteLoss`] (of epoch 0) if the loss of a batch is no number;
-/// those of the model and the metrics.
+/// [`Error::InBatch`] if a batch has no targets or does not fit the model,
+/// [`Error::NonFiniteLoss`] if its loss is no number (both of epoch 0); those of
+/// the metrics.
 pub fn evaluate(model: &dyn GraphModel, batches: &[Batch], objective: Objective) -> Result<Evaluation> {
+    evaluate_at(model, batches, objective, "evaluation", 0)
+}
+
+/// The same, in a part of a run.
+pub(super) fn evaluate_at(
+    model: &dyn GraphModel,
+    batches: &[Batch],
+    objective: Objective,
+    part: &'static str,
+    epoch: u64,
+) -> Result<Evaluation> {
     let mut tally = Tally::default();
     for (index, batch) in batches.iter().enumerate() {
-        let output = model.forward(batch, &mut Pass::Evaluation)?;
-        let targets = targets(batch)?;
-        let loss = number(&objective.loss(&output.scores, targets, Reduction::Sum)?)?;
-        if !loss.is_finite() {
-            return Err(Error::NonFiniteLoss {
-                part: "evaluation",
-                epoch: 0,
-                batch: index + 1,
-                loss,
-            });
-        }
-        tally.add(loss, objective.terms(targets), &output.scores, targets)?;
+        let mut add = || {
+            let output = model.forward(batch, &mut Pass::Evaluation)?;
+            let targets = targets(batch)?;
+            let loss = number(&objective.loss(&output.scores, targets, Reduction::Sum)?)?;
+            if !loss.is_finite() {
+                return Err(Error::loss(loss));
+            }
+            tally.add(loss, objective.terms(targets), &output.scores, targets)
+        };
+        add().map_err(|error| error.in_batch(part, epoch, index + 1))?;
     }
     Ok(Evaluation {
         loss: tally.loss(),

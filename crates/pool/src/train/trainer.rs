@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::batching::{batches, digest};
 use super::checkpoint::{self, Identity, Keep};
 use super::config::{BatchLoss, RateSchedule, TrainConfig};
-use super::evaluate::{Tally, evaluate, targets};
+use super::evaluate::{Tally, evaluate, evaluate_at, targets};
 use super::event::{Event, Observer};
 use super::objective::number;
 use super::outcome::{EpochReport, Outcome, RankCounter, Stopped};
@@ -263,19 +263,7 @@ impl<'a> Trainer<'a> {
         for (index, part) in parts.iter().enumerate() {
             let batch = index + 1;
             self.step(model, part, state, &mut tally, &mut ranks)
-                .map_err(|error| match error {
-                    Error::NonFiniteLoss { part, loss, .. } => Error::NonFiniteLoss {
-                        part,
-                        epoch,
-                        batch,
-                        loss,
-                    },
-                    other => Error::InBatch {
-                        epoch,
-                        batch,
-                        source: Box::new(other),
-                    },
-                })?;
+                .map_err(|error| error.in_batch("training", epoch, batch))?;
             let event = Event::Batch {
                 epoch,
                 batch,
@@ -285,16 +273,8 @@ impl<'a> Trainer<'a> {
                 return Ok(None);
             }
         }
-        let validation = evaluate(model.network(), &self.validation, self.config.objective);
-        let validation = validation.map_err(|error| match error {
-            Error::NonFiniteLoss { batch, loss, .. } => Error::NonFiniteLoss {
-                part: "validation",
-                epoch,
-                batch,
-                loss,
-            },
-            other => other,
-        })?;
+        let objective = self.config.objective;
+        let validation = evaluate_at(model.network(), &self.validation, objective, "validation", epoch)?;
         let verdict = state.stopping.observe(validation.loss);
         if verdict == Verdict::Better {
             state.best = Some(model.parameters().snapshot()?);
@@ -342,13 +322,7 @@ impl<'a> Trainer<'a> {
         let loss = objective.loss(&output.scores, targets, config.batch_loss.into())?;
         let value = number(&loss)?;
         if !value.is_finite() {
-            // Where it happened is added by the caller.
-            return Err(Error::NonFiniteLoss {
-                part: "training",
-                epoch: 0,
-                batch: 0,
-                loss: value,
-            });
+            return Err(Error::loss(value));
         }
         let mut gradients = loss.backward()?;
         if let Some(norm) = config.clip_norm {
