@@ -3,11 +3,13 @@
 //! ```text
 //! cargo run --release -p egg-pool --example train -- PROTEINS gin egg
 //! cargo run --release -p egg-pool --example train -- MUTAG gcn sum --epochs 50 --repetitions 10 --quiet
+//! cargo run --release -p egg-pool --example train -- MUTAG gcn egg --repetitions 3 --grid records
 //! ```
 //!
 //! Data sets are looked for below `--data`, or `EGG_DATASETS`, or
 //! `datasets/prepared`; `covariance` is made on the spot. A path to a TU folder
-//! or zip will do as well.
+//! or zip will do as well. `--grid` searches the paper's grid, with a record of
+//! each cell in a folder, from which a search that was killed goes on.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
@@ -15,10 +17,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use egg_autodiff::RankRule;
 use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_pool::PoolingConfig;
+use egg_pool::data::PreparedGraphs;
 use egg_pool::folder::TrainedModel;
-use egg_pool::protocol::{Experiment, Parallelism, Protocol, RunOptions};
+use egg_pool::protocol::{Experiment, Grid, GridSearch, Parallelism, Protocol, RunOptions, SearchEvent};
 use egg_pool::train::Event;
 
 /// Tensors without page faults.
@@ -26,8 +31,9 @@ use egg_pool::train::Event;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "train DATASET gcn|gin|blind POOLING [--epochs N] [--seed N] [--repetitions N] \
-                     [--protocol paper|fair] [--lr X] [--wd X] [--hidden N] [--dropout X] [--linear] \
-                     [--parallelism auto|repetitions|inside] [--data FOLDER] [--save FOLDER] [--quiet]";
+                     [--protocol paper|fair] [--rank threshold|relative|energy|ratio|fixed=X] [--lr X] [--wd X] [--hidden N] [--dropout X] [--linear] \
+                     [--parallelism auto|repetitions|inside] [--data FOLDER] [--checkpoints FOLDER] \
+                     [--save FOLDER] [--grid FOLDER] [--quiet]";
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -89,6 +95,51 @@ fn load(name: &str, folder: Option<&str>) -> Result<GraphDataset, Failure> {
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }
 
+fn rank(text: &str) -> Result<RankRule, Failure> {
+    let (rule, value) = text
+        .split_once('=')
+        .ok_or("--rank needs a rule and a value: relative=0.1")?;
+    Ok(match rule {
+        "fixed" => RankRule::Fixed(value.parse()?),
+        "ratio" => RankRule::Ratio(value.parse()?),
+        "threshold" => RankRule::Threshold(value.parse()?),
+        "relative" => RankRule::Relative(value.parse()?),
+        "energy" => RankRule::Energy(value.parse()?),
+        _ => return Err(format!("there is no rank rule {rule:?}\n{USAGE}").into()),
+    })
+}
+
+fn search(
+    experiment: Experiment,
+    graphs: &PreparedGraphs,
+    options: &RunOptions,
+    folder: &str,
+) -> Result<(), Failure> {
+    let search = GridSearch {
+        experiment,
+        grid: Grid::paper(),
+        folder: folder.into(),
+        parallelism: options.parallelism,
+    };
+    let report = search.run(graphs, &|event| {
+        match event {
+            SearchEvent::Started { done, cells } => println!("{done} of {cells} cells are done"),
+            SearchEvent::Cell { record, .. } => println!("{}: done", record.cell),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut chosen = report.chosen.clone();
+    chosen.dedup();
+    for cell in chosen {
+        println!("chosen by validation: {}", report.cells[cell].cell);
+    }
+    if let (Some(validation), Some(test)) = (report.validation, report.test) {
+        println!("validation {validation}, test {test} (ddof {})", test.ddof);
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::read()?;
     let [dataset, architecture, pooling] = arguments.positional.as_slice() else {
@@ -108,6 +159,11 @@ fn main() -> Result<(), Failure> {
     arguments.set("hidden", &mut experiment.model.hidden)?;
     arguments.set("dropout", &mut experiment.model.head.dropout)?;
     experiment.model.rectify = arguments.text("linear").is_none();
+    if let (Some(text), PoolingConfig::Egg { rank: rule, .. }) =
+        (arguments.text("rank"), &mut experiment.model.pooling)
+    {
+        *rule = rank(text)?;
+    }
     let parallelism = match arguments.text("parallelism").unwrap_or("auto") {
         "auto" => Parallelism::Auto,
         "repetitions" => Parallelism::Repetitions,
@@ -116,7 +172,8 @@ fn main() -> Result<(), Failure> {
     };
     let options = RunOptions {
         parallelism,
-        ..RunOptions::default()
+        checkpoints: arguments.text("checkpoints").map(PathBuf::from),
+        every: 10,
     };
     let graphs = experiment.prepare(dataset)?;
     println!(
@@ -131,6 +188,9 @@ fn main() -> Result<(), Failure> {
         print(repetition, event, quiet);
         ControlFlow::Continue(())
     };
+    if let Some(folder) = arguments.text("grid") {
+        return search(experiment, &graphs, &options, folder);
+    }
     if let Some(folder) = arguments.text("save") {
         let mut observer = |event: Event<'_>| follow(0, event);
         let trained = TrainedModel::train(&experiment, &graphs, 0, &options, &mut observer)?;
