@@ -149,6 +149,10 @@ impl<'a> Walk<'a> {
         let mut ring = 0..1;
         for _ in 0..length {
             for at in ring.clone() {
+                // In dense graphs all are found long before all edges are seen.
+                if self.reached_at.len() == self.reached.len() {
+                    break;
+                }
                 for to in self.neighbours(self.reached_at[at]) {
                     self.mark(to);
                 }
