@@ -36,7 +36,8 @@
 //! # Backends
 //!
 //! Linear algebra is [`egg_geometry`]'s: feature `openblas` (the default) or
-//! `pure-rust`, which needs no system library.
+//! `pure-rust`, which needs no system library. Feature `serde` is [`egg_geometry`]'s
+//! too: [`RankRule`] and [`Flatten`] in configuration files.
 
 mod angles;
 mod batch;

@@ -28,7 +28,11 @@ use crate::scalar::Scalar;
 /// assert!((v.dot(&v) - frobenius).abs() < 1e-12);
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
+///
+/// With the feature `serde` it is written as `"upper"` or `"isometric"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Flatten {
     /// The entries of the upper triangle.
     #[default]

@@ -43,6 +43,9 @@
 //! Projectors, angles and distances agree between the two to 1e-12 where the
 //! gap at the cut is at least 1e-3. [`backend`] tells which is compiled in.
 //!
+//! Besides these, `serde` lets [`RankRule`] and [`Flatten`] stand in configuration
+//! files.
+//!
 //! With `openblas`, the first call into this crate sets OpenBLAS to **one
 //! thread** for the whole process: its threads inside rayon's slow everything
 //! down many times over, and make results depend on their number. A program

@@ -45,7 +45,12 @@ const BOUND_SLACK: f64 = 1e-12;
 /// assert_eq!((choice.p, choice.extended_by_tie), (3, true));
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
+///
+/// With the feature `serde` a rule is written as its name and its number, as
+/// `{ threshold = 0.5 }` in TOML. Reading does not [validate](Self::validate).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum RankRule {
     /// The first p directions; p >= 1.
     Fixed(usize),

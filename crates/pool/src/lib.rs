@@ -1,9 +1,53 @@
-//! Graph classification with Grassmann pooling.
+//! Graph classification with Grassmann pooling: EGG and its peers, the paper's
+//! models, and training that can be trusted.
+//!
+//! ```
+//! use egg_graph::synthetic::CovarianceSet;
+//! use egg_pool::model::Architecture;
+//! use egg_pool::protocol::{Experiment, Protocol, RunOptions};
+//! use std::ops::ControlFlow;
+//!
+//! let dataset = CovarianceSet { graphs: 60, ..Default::default() }
+//!     .generate(&mut <rand_chacha::ChaCha8Rng as rand::SeedableRng>::seed_from_u64(0))?;
+//! let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "egg".parse()?)?;
+//! (experiment.repetitions, experiment.training.max_epochs) = (2, 2); // 10 and 200 in the paper
+//! let graphs = experiment.prepare(dataset)?; // features and propagation matrices, once
+//! let report = experiment.run(&graphs, &RunOptions::default(), &|repetition, event| {
+//!     let _ = (repetition, event); // losses, metrics, ranks p, seconds
+//!     ControlFlow::Continue(()) // or Break, to end it
+//! })?;
+//! let test = report.test.ok_or("not defined")?;
+//! assert!((0.0..=1.0).contains(&test.mean));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | this one | [`Pooling`], the poolings, and [`PoolingConfig`], which names them |
+//! | [`data`] | a data set with its matrices made once, and batches of it |
+//! | [`model`] | GCN and GIN classifiers from a [`ModelConfig`](model::ModelConfig); [`GraphModel`](model::GraphModel) for one's own |
+//! | [`train`] | the [`Trainer`](train::Trainer): events, early stopping, checkpoints to go on from to the bit |
+//! | [`metrics`] | equal to scikit-learn's |
+//! | [`protocol`] | splits, repetitions side by side, the grid search |
+//! | [`folder`] | trained models on disk, and predictions |
+//!
+//! A seed gives the same bits on any number of threads, and whether repetitions
+//! run side by side or one after the other.
 
+mod atomic;
+pub mod data;
 mod error;
+pub mod folder;
+pub mod metrics;
+pub mod model;
 mod pooling;
+pub mod protocol;
 mod structure;
+pub mod train;
 
 pub use error::{Error, Result};
-pub use pooling::{Coarser, Pooled, Pooling};
+pub use pooling::{
+    AttentionPooling, Coarser, EdgePooling, EggPooling, FilterConfig, PanPooling, Pooled, Pooling,
+    PoolingConfig, RandomPooling, SagPooling, SegmentPooling, SoftEggPooling, TopKPooling,
+};
 pub use structure::Structure;

@@ -8,19 +8,107 @@ use egg_nn::Pass;
 use crate::error::Result;
 use crate::structure::Structure;
 
+mod assignment;
+mod attention;
+mod config;
+mod config_text;
+mod contraction;
+mod edge;
+mod egg;
+mod element;
+mod input;
+mod neighbours;
+mod pan;
+mod paths;
+mod project;
+mod random;
+mod readout;
+mod sag;
+mod select;
+mod sign;
+mod topk;
+
+pub use attention::AttentionPooling;
+pub use config::{FilterConfig, PoolingConfig};
+pub use edge::EdgePooling;
+pub use egg::{EggPooling, SoftEggPooling};
+pub use pan::PanPooling;
+pub use random::RandomPooling;
+pub use readout::SegmentPooling;
+pub use sag::SagPooling;
+pub use topk::TopKPooling;
+
 /// Turns the nodes of each graph of a batch into one row of fixed width.
 ///
 /// A *readout* does only that. A *coarsening* also makes smaller graphs, which
 /// the next layer of a model may go on with.
+///
+/// | name | pooling | of a graph's rows h_v |
+/// |---|---|---|
+/// | `egg` | [`EggPooling`] | the projector on the subspace they span |
+/// | `soft-egg` | [`SoftEggPooling`] | a smooth filter of their spectrum |
+/// | `sum`, `avg`, `max` | [`SegmentPooling`] | sum, mean, maximum |
+/// | `attention` | [`AttentionPooling`] | the mean with learned weights |
+/// | `topk` | [`TopKPooling`] | the mean of those furthest along a learned direction |
+/// | `sag` | [`SagPooling`] | the mean of those a graph convolution scores best |
+/// | `edge` | [`EdgePooling`] | the mean after the best edges are contracted |
+/// | `pan` | [`PanPooling`] | the mean of those with the best rows and paths |
+/// | `random` | [`RandomPooling`] | the mean of some (a control) |
+/// | `blind` | [`SegmentPooling`] | the sum, without convolutions (a control; the model's part) |
+///
+/// A [`PoolingConfig`] names one. Readouts, the first six names, give the same
+/// however a graph's nodes are numbered, to rounding. Coarsenings do so where scores
+/// are distinct; of equal ones the lower number wins.
+///
+/// # Your own
+/// A readout of two lines is a pooling like any other. This one gives the
+/// standard deviation of each column:
+///
+/// ```
+/// use candle_core::{Device, Tensor};
+/// use egg_graph::{Graph, GraphBatch, GraphDataset};
+/// use egg_nn::Pass;
+/// use egg_pool::{Pooled, Pooling, Result, Structure};
+///
+/// #[derive(Debug)]
+/// struct Deviation {
+///     features: usize,
+/// }
+///
+/// impl Pooling for Deviation {
+///     fn width(&self) -> usize {
+///         self.features
+///     }
+///
+///     fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+///         let (h, graphs) = (pass.input(h), structure.segments());
+///         let variance = (graphs.mean(&h.sqr()?)? - graphs.mean(&h)?.sqr()?)?;
+///         Ok(variance.relu()?.affine(1.0, 1e-12)?.sqrt()?.into())
+///     }
+/// }
+///
+/// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
+/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let h = Tensor::new(&[[1.0, 4.0], [3.0, 4.0]], &Device::Cpu)?;
+/// let pooled = Deviation { features: 2 }.pool(&h, &structure, &mut Pass::Evaluation)?;
+/// let row = &pooled.readout.to_vec2::<f64>()?[0];
+/// assert!((row[0] - 1.0).abs() < 1e-9 && row[1] < 1e-5);
+/// # Ok::<(), egg_pool::Error>(())
+/// ```
 pub trait Pooling: Debug + Send + Sync {
     /// How many columns a graph's row has.
     fn width(&self) -> usize;
 
     /// `h` (n x m, the rows of all graphs) -> one row per graph.
     ///
+    /// In evaluation no tape is built. A graph without nodes gives zeros.
+    ///
     /// # Errors
-    /// If `h` does not have the nodes of `structure`, or the width the pooling
-    /// was made for.
+    /// [`Error::PoolingInput`](crate::Error::PoolingInput) if `h` does not have
+    /// the nodes of `structure`, or the width the pooling was made for;
+    /// [`Error::Layer`](crate::Error::Layer) if it is not of the type of the
+    /// parameters; [`Error::Embedding`](crate::Error::Embedding), for EGG, if it
+    /// has a NaN or an infinity.
     fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled>;
 }
 
@@ -33,6 +121,17 @@ pub struct Pooled {
     pub coarser: Option<Coarser>,
     /// How many directions each graph's subspace kept, if there is one.
     pub ranks: Option<Vec<usize>>,
+}
+
+impl From<Tensor> for Pooled {
+    /// Of a readout, with nothing besides.
+    fn from(readout: Tensor) -> Self {
+        Self {
+            readout,
+            coarser: None,
+            ranks: None,
+        }
+    }
 }
 
 /// Smaller graphs, to go on with.

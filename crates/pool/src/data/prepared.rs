@@ -1,0 +1,144 @@
+//! A data set whose propagation matrices are made, once.
+
+use std::sync::{Arc, OnceLock};
+
+use candle_core::{DType, Device};
+use egg_graph::conv::NodeInput;
+use egg_graph::{GraphBatch, GraphDataset, Propagation, Targets};
+use serde::{Deserialize, Serialize};
+
+use super::batch::{Batch, BatchTargets};
+use crate::error::{Error, Result};
+use crate::structure::Structure;
+
+/// What a convolution multiplies node features with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Convolved {
+    /// `D^(-1/2) (A + I) D^(-1/2)`, GCN's.
+    Normalised,
+    /// `A`, GIN's.
+    Sum,
+}
+
+/// A data set and its propagation matrices, from which batches are gathered.
+/// Cheap to clone, and shared by parallel runs.
+///
+/// ```
+/// use candle_core::DType;
+/// use egg_graph::synthetic::CovarianceSet;
+/// use egg_pool::data::{Convolved, PreparedGraphs};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+///
+/// let dataset = CovarianceSet::default().generate(&mut ChaCha8Rng::seed_from_u64(0))?;
+/// let graphs = PreparedGraphs::new(dataset, Convolved::Normalised, DType::F32)?;
+/// let batch = graphs.batch(&[3, 0, 8])?;
+/// assert_eq!((batch.len(), batch.input.width()), (3, 10));
+/// # Ok::<(), egg_pool::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct PreparedGraphs {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    dataset: GraphDataset,
+    propagation: Propagation,
+    convolved: Convolved,
+    dtype: DType,
+    fingerprint: OnceLock<String>,
+}
+
+impl PreparedGraphs {
+    /// Makes the matrices, for models that compute in `dtype`.
+    ///
+    /// # Errors
+    /// [`Error::NoFeatures`] if nodes have none.
+    pub fn new(dataset: GraphDataset, convolved: Convolved, dtype: DType) -> Result<Self> {
+        if dataset.features().width() == 0 {
+            return Err(Error::NoFeatures {
+                dataset: dataset.name().to_owned(),
+            });
+        }
+        let propagation = match convolved {
+            Convolved::Normalised => Propagation::gcn(&dataset),
+            Convolved::Sum => Propagation::sum(&dataset),
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                dataset,
+                propagation,
+                convolved,
+                dtype,
+                fingerprint: OnceLock::new(),
+            }),
+        })
+    }
+
+    /// The data set.
+    pub fn dataset(&self) -> &GraphDataset {
+        &self.shared.dataset
+    }
+
+    /// Which matrices were made.
+    pub fn convolved(&self) -> Convolved {
+        self.shared.convolved
+    }
+
+    /// The type that models on it compute in.
+    pub fn dtype(&self) -> DType {
+        self.shared.dtype
+    }
+
+    /// Node features.
+    pub fn inputs(&self) -> usize {
+        self.dataset().features().width()
+    }
+
+    /// What a model should give for each graph: a score per class, or as many
+    /// numbers as there are to predict; `None` without targets.
+    pub fn outputs(&self) -> Option<usize> {
+        match self.dataset().targets()? {
+            Targets::Classes(labels) => Some(labels.class_count()),
+            Targets::Values(values) => Some(values.ncols()),
+        }
+    }
+
+    /// [`GraphDataset::fingerprint`], computed once.
+    pub fn fingerprint(&self) -> &str {
+        let shared = &self.shared;
+        shared.fingerprint.get_or_init(|| shared.dataset.fingerprint())
+    }
+
+    /// These graphs, in this order.
+    ///
+    /// # Errors
+    /// [`egg_graph::Error::NoSuchGraph`], and [`Error::UnknownTarget`] for a
+    /// graph whose target is not known.
+    pub fn batch(&self, graphs: &[usize]) -> Result<Batch> {
+        self.gather(graphs, true)
+    }
+
+    /// These graphs without what is to be predicted.
+    ///
+    /// # Errors
+    /// [`egg_graph::Error::NoSuchGraph`].
+    pub fn batch_without_targets(&self, graphs: &[usize]) -> Result<Batch> {
+        self.gather(graphs, false)
+    }
+
+    fn gather(&self, graphs: &[usize], with_targets: bool) -> Result<Batch> {
+        let shared = &self.shared;
+        let batch = GraphBatch::new(&shared.dataset, graphs)?;
+        Ok(Batch {
+            input: NodeInput::from_batch(&batch, shared.dtype, &Device::Cpu)?,
+            propagation: shared.propagation.matrix(graphs)?,
+            structure: Structure::of(&batch)?,
+            targets: match with_targets {
+                true => BatchTargets::of(&batch, shared.dtype)?,
+                false => None,
+            },
+        })
+    }
+}

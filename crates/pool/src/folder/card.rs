@@ -1,0 +1,112 @@
+//! The model card.
+
+use std::fmt::Write;
+
+use super::saved::SavedConfig;
+use crate::metrics::Scores;
+use crate::train::{Outcome, PartReport, Stopped};
+
+/// What a person should know before using the model, in Markdown.
+pub(super) fn card(config: &SavedConfig, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write(&mut text, config, outcome);
+    text
+}
+
+fn write(text: &mut String, config: &SavedConfig, outcome: &Outcome) -> std::fmt::Result {
+    let (model, training, data) = (&config.model, &config.training, &config.data);
+    let (architecture, pooling) = (model.architecture, model.pooling.name());
+    writeln!(
+        text,
+        "# {} with {pooling} pooling, trained on {}\n",
+        architecture, data.name
+    )?;
+    let task = match training.objective.of_classes() {
+        true => format!("the class of a graph ({})", data.classes.join(", ")),
+        false => format!("{} number(s) of a graph", config.outputs),
+    };
+    writeln!(
+        text,
+        "Predicts {task} from its edges and {} features per node.\n",
+        config.inputs
+    )?;
+
+    writeln!(text, "## How good it is\n")?;
+    writeln!(text, "| part | loss | metrics |\n|---|---|---|")?;
+    for (name, part) in [("validation", &outcome.validation), ("test", &outcome.test)] {
+        if let Some(part) = part {
+            writeln!(text, "| {name} | {:.4} | {} |", part.loss, metrics(part))?;
+        }
+    }
+    writeln!(
+        text,
+        "\nBoth at the epoch of the lowest validation loss. The test part was looked at once, after that. One \
+         run on one split says little: compare means over repetitions.\n"
+    )?;
+
+    writeln!(text, "## How it was made\n")?;
+    let stopped = match outcome.stopped {
+        Stopped::Patience => "no better validation loss",
+        Stopped::MaxEpochs => "the most epochs allowed",
+        Stopped::Cancelled => "cancelled",
+    };
+    let epochs = outcome.history.len();
+    writeln!(
+        text,
+        "- model: {} layers of width {}, head {:?}",
+        model.layers, model.hidden, model.head.widths
+    )?;
+    writeln!(
+        text,
+        "- training: Adam, learning rate {}, L2 decay {}, batches of {}, dropout {}",
+        training.learning_rate, training.weight_decay, training.batch_size, model.head.dropout
+    )?;
+    writeln!(
+        text,
+        "- {epochs} epochs ({stopped}), best {:?}",
+        outcome.best_epoch.unwrap_or(0)
+    )?;
+    writeln!(
+        text,
+        "- protocol `{}`, seed {}, repetition {}",
+        config.protocol, config.seed, config.repetition
+    )?;
+    writeln!(
+        text,
+        "- data: {}, {} graphs, SHA-256 `{}`",
+        data.name, data.graphs, data.fingerprint
+    )?;
+    writeln!(text, "- egg-pool {}\n", config.written_by)?;
+
+    writeln!(text, "## Use\n")?;
+    writeln!(
+        text,
+        "```rust\nlet model = egg_pool::folder::TrainedModel::load(\"this folder\")?;"
+    )?;
+    writeln!(text, "let predictions = model.predict(graphs)?;\n```\n")?;
+    writeln!(
+        text,
+        "Graphs must have the same {} features per node as the training data, in the same order. For graphs \
+         unlike those it was trained on, nothing is known of its errors.",
+        config.inputs
+    )
+}
+
+fn metrics(part: &PartReport) -> String {
+    match &part.scores {
+        Scores::Classes {
+            accuracy,
+            balanced_accuracy,
+            roc_auc,
+            ..
+        } => {
+            let mut text = format!("accuracy {accuracy:.4}, balanced accuracy {balanced_accuracy:.4}");
+            if let Some(auc) = roc_auc {
+                text += &format!(", ROC-AUC {auc:.4}");
+            }
+            text
+        }
+        Scores::Numbers { mae, mse } => format!("MAE {mae:.4}, RMSE {:.4}", mse.sqrt()),
+    }
+}

@@ -1,0 +1,15 @@
+//! A trained model as a folder, and back.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config.json` | the model, what it was trained on (name, fingerprint, classes) and how |
+//! | `model.safetensors` | the parameters and running statistics |
+//! | `metrics.json` | every epoch, and validation and test at the best |
+//! | `README.md` | the same for people: a model card |
+
+mod card;
+mod predict;
+mod saved;
+
+pub use predict::Prediction;
+pub use saved::{SavedConfig, TrainedModel, TrainedOn};

@@ -1,0 +1,247 @@
+//! Writing and reading a model's folder.
+
+use std::path::Path;
+
+use candle_core::DType;
+use egg_graph::Targets;
+use egg_nn::Checkpoint;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
+
+use super::card::card;
+use crate::atomic;
+use crate::data::PreparedGraphs;
+use crate::error::{Error, Result};
+use crate::model::{Model, ModelConfig};
+use crate::protocol::Experiment;
+use crate::train::{Outcome, TrainConfig};
+
+/// The format of `config.json` that is written, and the only one read.
+const FORMAT: u64 = 1;
+
+const CONFIG: &str = "config.json";
+const PARAMETERS: &str = "model.safetensors";
+const METRICS: &str = "metrics.json";
+const CARD: &str = "README.md";
+
+/// What a model was trained on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainedOn {
+    /// The data set's name.
+    pub name: String,
+    /// How many graphs it has.
+    pub graphs: usize,
+    /// Of the graphs as the model saw them.
+    pub fingerprint: String,
+    /// What classes are called; none for numbers.
+    pub classes: Vec<String>,
+}
+
+/// All that is known of a trained model but its numbers: `config.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedConfig {
+    /// The version of the format.
+    pub format: u64,
+    /// The version of this crate that wrote it.
+    pub written_by: String,
+    /// What to build.
+    pub model: ModelConfig,
+    /// Node features.
+    pub inputs: usize,
+    /// Scores per graph.
+    pub outputs: usize,
+    /// What it was trained on.
+    pub data: TrainedOn,
+    /// How it was trained.
+    pub training: TrainConfig,
+    /// Which protocol, of which this is one repetition.
+    pub protocol: String,
+    /// Of all randomness.
+    pub seed: u64,
+    /// Which repetition, counted from 1.
+    pub repetition: usize,
+}
+
+/// A model that has learnt, and all that is known of it.
+///
+/// ```
+/// use egg_graph::synthetic::CovarianceSet;
+/// use egg_pool::folder::TrainedModel;
+/// use egg_pool::model::Architecture;
+/// use egg_pool::protocol::{Experiment, Protocol, RunOptions};
+/// use egg_pool::train::Silent;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+///
+/// let small = CovarianceSet { graphs: 60, ..Default::default() };
+/// let dataset = small.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
+/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "egg".parse()?)?;
+/// experiment.training.max_epochs = 2;
+/// let graphs = experiment.prepare(dataset.clone())?;
+/// let trained = TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent)?;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("covariance-gcn-egg");
+/// trained.save(&path)?;
+/// let loaded = TrainedModel::load(&path)?;
+/// assert_eq!(loaded.predict(dataset.clone())?, trained.predict(dataset)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct TrainedModel {
+    config: SavedConfig,
+    outcome: Outcome,
+    model: Model,
+}
+
+impl TrainedModel {
+    /// Trains one repetition of an experiment (counted from 0).
+    ///
+    /// # Errors
+    /// As [`Experiment::repetition`]; [`Error::Setting`] if there are not so
+    /// many repetitions.
+    pub fn train(
+        experiment: &Experiment,
+        graphs: &PreparedGraphs,
+        repetition: usize,
+        options: &crate::protocol::RunOptions,
+        observer: &mut dyn crate::train::Observer,
+    ) -> Result<Self> {
+        let splits = experiment.splits(graphs.dataset())?;
+        let split = splits.get(repetition).ok_or_else(|| {
+            Error::setting(
+                "repetition",
+                repetition,
+                format!("there are {}, counted from 0", splits.len()),
+            )
+        })?;
+        let (model, outcome) = experiment.repetition(graphs, split, repetition, options, observer)?;
+        Ok(Self::new(experiment, graphs, repetition, model, outcome))
+    }
+
+    /// A model that [`Experiment::repetition`] trained.
+    pub fn new(
+        experiment: &Experiment,
+        graphs: &PreparedGraphs,
+        repetition: usize,
+        model: Model,
+        outcome: Outcome,
+    ) -> Self {
+        let dataset = graphs.dataset();
+        let classes = match dataset.targets() {
+            Some(Targets::Classes(labels)) => labels.names().to_vec(),
+            _ => Vec::new(),
+        };
+        let config = SavedConfig {
+            format: FORMAT,
+            written_by: env!("CARGO_PKG_VERSION").to_owned(),
+            model: experiment.model.clone(),
+            inputs: model.network().inputs(),
+            outputs: model.network().outputs(),
+            data: TrainedOn {
+                name: dataset.name().to_owned(),
+                graphs: dataset.len(),
+                fingerprint: graphs.fingerprint().to_owned(),
+                classes,
+            },
+            training: experiment.training.clone(),
+            protocol: experiment.protocol.name().to_owned(),
+            seed: experiment.seed,
+            repetition: repetition + 1,
+        };
+        Self {
+            config,
+            outcome,
+            model,
+        }
+    }
+
+    /// What is known of it.
+    pub fn config(&self) -> &SavedConfig {
+        &self.config
+    }
+
+    /// How it was trained, epoch by epoch, and what it is worth.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// The model itself.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Writes the folder; one that is there and holds a model is replaced. The
+    /// new one takes the name only when it is whole.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it can't be written, [`Error::Format`] if there is
+    /// something else under that name.
+    pub fn save(&self, folder: impl AsRef<Path>) -> Result<()> {
+        let folder = folder.as_ref();
+        if folder.exists() && !folder.join(CONFIG).exists() {
+            return Err(Error::Format {
+                path: folder.to_owned(),
+                reason: "there is something here that is no model; name another place".to_owned(),
+            });
+        }
+        let parent = match folder.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        std::fs::create_dir_all(parent).map_err(atomic::failed(parent))?;
+        let staging = tempfile::Builder::new()
+            .prefix(".egg-model-")
+            .tempdir_in(parent)
+            .map_err(atomic::failed(parent))?;
+        let new = staging.path().join("new");
+        std::fs::create_dir(&new).map_err(atomic::failed(&new))?;
+        let epoch = self.outcome.best_epoch.unwrap_or(0);
+        Checkpoint::new(epoch, self.model.parameters().snapshot()?).save(new.join(PARAMETERS))?;
+        atomic::write_json(&new.join(METRICS), &self.outcome)?;
+        atomic::write(&new.join(CARD), card(&self.config, &self.outcome).as_bytes())?;
+        atomic::write_json(&new.join(CONFIG), &self.config)?;
+        if folder.exists() {
+            // Into the staging folder, which goes when this function ends.
+            std::fs::rename(folder, staging.path().join("old")).map_err(atomic::failed(folder))?;
+        }
+        std::fs::rename(&new, folder).map_err(atomic::failed(folder))
+    }
+
+    /// Reads a folder that [`Self::save`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::File`] if a file is missing, [`Error::Format`] if one is not
+    /// what it should be, [`egg_nn::Error::DamagedFile`] for the parameters,
+    /// [`egg_nn::Error::Shape`] and its like if they are not those of the
+    /// model that `config.json` describes.
+    pub fn load(folder: impl AsRef<Path>) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u64,
+        }
+        let folder = folder.as_ref();
+        let path = folder.join(CONFIG);
+        let Version { format } = atomic::read_json(&path)?;
+        if format != FORMAT {
+            return Err(Error::Format {
+                path,
+                reason: format!("it has format {format}, this program reads {FORMAT}"),
+            });
+        }
+        let config: SavedConfig = atomic::read_json(&path)?;
+        let outcome = atomic::read_json(&folder.join(METRICS))?;
+        let parameters = Checkpoint::load(folder.join(PARAMETERS))?;
+        // First values that the file's replace.
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let model = config
+            .model
+            .model(config.inputs, config.outputs, DType::F32, &mut rng)?;
+        model.parameters().load(&parameters.model)?;
+        Ok(Self {
+            config,
+            outcome,
+            model,
+        })
+    }
+}

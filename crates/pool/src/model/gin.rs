@@ -1,0 +1,119 @@
+//! The graph isomorphism network with jumping knowledge.
+
+use egg_graph::conv::{GinConv, JumpingKnowledge, SparseMatrix};
+use egg_nn::{Pass, Scope};
+
+use super::config::ModelConfig;
+use super::graph_model::{GraphModel, Output};
+use super::head::Head;
+use super::virtual_node::VirtualInput;
+use crate::data::{Batch, Convolved};
+use crate::error::Result;
+use crate::pooling::Pooling;
+
+/// `H_l = MLP_l((1 + eps_l) H_{l-1} + A H_{l-1})` without an activation between
+/// layers; each layer has a pooling and a [`Head`] of its own, and the scores
+/// of all heads are added (JK).
+///
+/// A pooling that makes smaller graphs hands them to the next layer.
+///
+/// Names: `layers.0.conv...`, `layers.0.pool...`, `layers.0.head...`, and
+/// `encoder.weight`, `virtual_node...` if there is a virtual node.
+#[derive(Debug)]
+pub struct GinClassifier {
+    inputs: usize,
+    outputs: usize,
+    virtual_input: Option<VirtualInput>,
+    layers: Vec<Layer>,
+}
+
+#[derive(Debug)]
+struct Layer {
+    conv: GinConv,
+    pool: Box<dyn Pooling>,
+    head: Head,
+}
+
+impl GinClassifier {
+    /// Registers the layers that `config` asks for.
+    ///
+    /// # Errors
+    /// As [`ModelConfig::build`].
+    pub fn new(scope: &mut Scope<'_>, config: &ModelConfig, inputs: usize, outputs: usize) -> Result<Self> {
+        config.check()?;
+        let hidden = config.hidden;
+        let virtual_input = match config.virtual_node {
+            true => Some(VirtualInput::new(scope, inputs, hidden, config.layers)?),
+            false => None,
+        };
+        let mut width = if config.virtual_node { hidden } else { inputs };
+        let mut layers = Vec::with_capacity(config.layers);
+        for index in 0..config.layers {
+            let mut scope = scope.enter("layers");
+            let mut scope = scope.enter(index);
+            let conv = GinConv::new(&mut scope.enter("conv"), width, hidden)?;
+            let pool = config.pooling.build(&mut scope.enter("pool"), hidden)?;
+            let head = Head::new(&mut scope.enter("head"), pool.width(), outputs, &config.head)?;
+            layers.push(Layer { conv, pool, head });
+            width = hidden;
+        }
+        Ok(Self {
+            inputs,
+            outputs,
+            virtual_input,
+            layers,
+        })
+    }
+}
+
+impl GraphModel for GinClassifier {
+    fn convolved(&self) -> Convolved {
+        Convolved::Sum
+    }
+
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
+        let mut x = batch.input.clone();
+        let mut structure = batch.structure.clone();
+        let mut adjacency = batch.propagation.clone();
+        let mut virtual_nodes = None;
+        if let Some(virtual_input) = &self.virtual_input {
+            let (h, between) = virtual_input.begin(&x, structure.offsets(), pass)?;
+            (x, virtual_nodes) = (h.into(), Some((virtual_input, between)));
+        }
+        let mut scores = Vec::with_capacity(self.layers.len());
+        let mut ranks = Vec::new();
+        for (index, layer) in self.layers.iter().enumerate() {
+            let count = self.layers.len();
+            if let (Some((virtual_input, between)), egg_graph::conv::NodeInput::Dense(nodes)) =
+                (&mut virtual_nodes, &x)
+            {
+                let nodes = between.read(nodes, structure.offsets())?;
+                virtual_input.update(index, count, between, &nodes, structure.offsets(), pass)?;
+                x = nodes.into();
+            }
+            let h = layer.conv.forward(&x, &adjacency, pass)?;
+            let pooled = layer.pool.pool(&h, &structure, pass)?;
+            scores.push(layer.head.forward(&pooled.readout, pass)?);
+            ranks.extend(pooled.ranks);
+            x = match pooled.coarser {
+                None => h.into(),
+                Some(_) if index + 1 == count => break,
+                Some(coarser) => {
+                    structure = coarser.structure;
+                    adjacency = SparseMatrix::new(structure.adjacency().clone());
+                    coarser.h.into()
+                }
+            };
+        }
+        let scores = JumpingKnowledge::Sum.join(&scores)?;
+        Ok(Output { scores, ranks })
+    }
+}

@@ -1,0 +1,268 @@
+//! Which node goes into which node of the coarser graph, and its gradient.
+
+use std::sync::Arc;
+
+use candle_core::backend::BackendStorage;
+use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Shape, Tensor, WithDType};
+use egg_graph::CsrMatrix;
+use egg_nn::blocks::map_chunks;
+use egg_nn::numbers::{in_order, with_values};
+
+use super::element::{Element, for_element};
+use super::project::dot;
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// The cluster of a node that is left out.
+const NOWHERE: u32 = u32::MAX;
+
+/// Rows that one task takes.
+const ROWS: usize = 128;
+
+/// Disjoint clusters of the nodes of a batch; nodes may be left out.
+///
+/// The literature's `S`, sparse: `X' = S^T X`, `A' = S^T A S`.
+#[derive(Debug, Clone)]
+pub(super) struct Assignment {
+    parts: Arc<Parts>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    /// Of each node.
+    cluster: Vec<u32>,
+    /// Cluster c has the members `starts[c]..starts[c + 1]`.
+    starts: Vec<u32>,
+    members: Vec<u32>,
+}
+
+/// What an entry of the coarser graph weighs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Weigh {
+    /// As it did.
+    AsBefore,
+    /// 1, however many entries became one.
+    One,
+}
+
+impl Assignment {
+    /// Clusters of one node each.
+    pub(super) fn of_single(kept: Vec<u32>, nodes: usize) -> Self {
+        let starts = (0..=kept.len()).map(as_u32).collect();
+        Self::new(starts, kept, nodes)
+    }
+
+    /// Clusters with these members, out of so many nodes.
+    pub(super) fn new(starts: Vec<u32>, members: Vec<u32>, nodes: usize) -> Self {
+        let mut cluster = vec![NOWHERE; nodes];
+        for (index, range) in (0u32..).zip(starts.windows(2)) {
+            for member in &members[range[0] as usize..range[1] as usize] {
+                cluster[*member as usize] = index;
+            }
+        }
+        let parts = Arc::new(Parts {
+            cluster,
+            starts,
+            members,
+        });
+        Self { parts }
+    }
+
+    /// How many clusters.
+    pub(super) fn len(&self) -> usize {
+        self.parts.starts.len() - 1
+    }
+
+    /// The nodes of a cluster.
+    pub(super) fn members(&self, cluster: usize) -> &[u32] {
+        let range = self.parts.starts[cluster] as usize..self.parts.starts[cluster + 1] as usize;
+        &self.parts.members[range]
+    }
+
+    /// The cluster of a node, unless it is left out.
+    pub(super) fn cluster(&self, node: usize) -> Option<usize> {
+        match self.parts.cluster[node] {
+            NOWHERE => None,
+            cluster => Some(cluster as usize),
+        }
+    }
+
+    /// The clusters as nodes, joined where members are. `offsets` says where each
+    /// graph's clusters begin.
+    ///
+    /// An edge inside a cluster becomes a self loop.
+    pub(super) fn coarsen(
+        &self,
+        structure: &Structure,
+        offsets: &[usize],
+        weigh: Weigh,
+    ) -> Result<Structure> {
+        let adjacency = structure.adjacency();
+        let mut row_offsets = Vec::with_capacity(self.len() + 1);
+        row_offsets.push(0);
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let mut row: Vec<(u32, f32)> = Vec::new();
+        for cluster in 0..self.len() {
+            row.clear();
+            for member in self.members(cluster) {
+                let member = *member as usize;
+                let range = adjacency.offsets()[member]..adjacency.offsets()[member + 1];
+                let entries = adjacency.columns()[range.clone()]
+                    .iter()
+                    .zip(&adjacency.values()[range]);
+                for (node, value) in entries {
+                    let to = self.parts.cluster[*node as usize];
+                    if to != NOWHERE {
+                        row.push((to, if weigh == Weigh::One { 1.0 } else { *value }));
+                    }
+                }
+            }
+            row.sort_unstable_by_key(|(to, _)| *to);
+            row.dedup_by_key(|(to, _)| *to);
+            columns.extend(row.iter().map(|(to, _)| *to));
+            values.extend(row.iter().map(|(_, value)| *value));
+            row_offsets.push(columns.len());
+        }
+        let adjacency = CsrMatrix::new(row_offsets, columns, values, self.len())?;
+        Structure::from_sound(offsets, adjacency)
+    }
+
+    /// The sum of each cluster's rows: n x m -> clusters x m.
+    pub(super) fn sum(&self, h: &Tensor) -> Result<Tensor> {
+        let assignment = self.clone();
+        Ok(h.apply_op1(Gather { assignment })?)
+    }
+
+    /// The sum of each cluster's rows, each weighted by its node's number in
+    /// `weights` (n x 1): n x m -> clusters x m.
+    pub(super) fn weighted_sum(&self, h: &Tensor, weights: &Tensor) -> Result<Tensor> {
+        let assignment = self.clone();
+        Ok(h.apply_op2(weights, Gather { assignment })?)
+    }
+
+    fn forward<T: Element>(&self, h: &[T], weights: Option<&[T]>, width: usize) -> Vec<T> {
+        let mut out = vec![T::default(); self.len() * width];
+        map_chunks(&mut out, ROWS * width, |block, out| {
+            for (index, out) in out.chunks_exact_mut(width.max(1)).enumerate() {
+                for member in self.members(block * ROWS + index) {
+                    let member = *member as usize;
+                    let row = &h[member * width..(member + 1) * width];
+                    match weights {
+                        Some(weights) => {
+                            let weight = weights[member];
+                            out.iter_mut().zip(row).for_each(|(out, h)| *out += weight * *h);
+                        }
+                        None => out.iter_mut().zip(row).for_each(|(out, h)| *out += *h),
+                    }
+                }
+            }
+        });
+        out
+    }
+
+    /// The gradients of the rows and of the weights.
+    fn backward<T: Element>(
+        &self,
+        h: &[T],
+        weights: Option<&[T]>,
+        g: &[T],
+        width: usize,
+    ) -> (Vec<T>, Vec<T>) {
+        let mut dh = vec![T::default(); self.parts.cluster.len() * width];
+        let parts = map_chunks(&mut dh, ROWS * width, |block, dh| {
+            let mut dw = Vec::with_capacity(if weights.is_some() { ROWS } else { 0 });
+            for (index, dh) in dh.chunks_exact_mut(width.max(1)).enumerate() {
+                let node = block * ROWS + index;
+                let g = match self.parts.cluster[node] {
+                    NOWHERE => None,
+                    cluster => Some(&g[cluster as usize * width..(cluster as usize + 1) * width]),
+                };
+                match (g, weights) {
+                    (None, None) => {}
+                    (None, Some(_)) => dw.push(T::default()),
+                    (Some(g), None) => dh.copy_from_slice(g),
+                    (Some(g), Some(weights)) => {
+                        let weight = weights[node];
+                        dh.iter_mut().zip(g).for_each(|(dh, g)| *dh = weight * *g);
+                        dw.push(dot(g, &h[node * width..(node + 1) * width]));
+                    }
+                }
+            }
+            dw
+        });
+        (dh, parts.concat())
+    }
+}
+
+/// Node numbers are below 2^32 by [`egg_graph::MAX_NODES`].
+pub(super) fn as_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+struct Gather {
+    assignment: Assignment,
+}
+
+impl CustomOp1 for Gather {
+    fn name(&self) -> &'static str {
+        "egg-pool-cluster-sum"
+    }
+
+    fn cpu_fwd(&self, h: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+        let width = layout.shape().dims2()?.1;
+        let out = for_element!(h.dtype(), T => {
+            let out = self.assignment.forward(&in_order::<T>(h, layout)?, None, width);
+            Ok(<T as WithDType>::to_cpu_storage_owned(out))
+        })?;
+        Ok((out, (self.assignment.len(), width).into()))
+    }
+
+    fn bwd(&self, h: &Tensor, _: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
+        let width = h.dims2()?.1;
+        for_element!(h.dtype(), T => {
+            let (dh, _) = with_values::<T, _>(g, |g| Ok(self.assignment.backward(&[], None, g, width)))?;
+            Ok(Some(Tensor::from_vec(dh, h.shape(), h.device())?))
+        })
+    }
+}
+
+impl CustomOp2 for Gather {
+    fn name(&self) -> &'static str {
+        "egg-pool-weighted-cluster-sum"
+    }
+
+    fn cpu_fwd(
+        &self,
+        h: &CpuStorage,
+        h_layout: &Layout,
+        weights: &CpuStorage,
+        weights_layout: &Layout,
+    ) -> candle_core::Result<(CpuStorage, Shape)> {
+        let width = h_layout.shape().dims2()?.1;
+        let out = for_element!(h.dtype(), T => {
+            let (h, weights) = (in_order::<T>(h, h_layout)?, in_order::<T>(weights, weights_layout)?);
+            let out = self.assignment.forward(&h, Some(&*weights), width);
+            Ok(<T as WithDType>::to_cpu_storage_owned(out))
+        })?;
+        Ok((out, (self.assignment.len(), width).into()))
+    }
+
+    fn bwd(
+        &self,
+        h: &Tensor,
+        weights: &Tensor,
+        _: &Tensor,
+        g: &Tensor,
+    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
+        let width = h.dims2()?.1;
+        for_element!(h.dtype(), T => {
+            let (dh, dw) = with_values::<T, _>(h, |hs| {
+                with_values::<T, _>(weights, |weights| {
+                    with_values::<T, _>(g, |g| Ok(self.assignment.backward(hs, Some(weights), g, width)))
+                })
+            })?;
+            let dh = Tensor::from_vec(dh, h.shape(), h.device())?;
+            Ok((Some(dh), Some(Tensor::from_vec(dw, weights.shape(), weights.device())?)))
+        })
+    }
+}

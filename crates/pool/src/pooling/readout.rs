@@ -1,0 +1,98 @@
+//! Sum, mean and maximum of each graph's rows.
+
+use candle_core::Tensor;
+use egg_nn::Pass;
+
+use super::input::{check_features, check_input};
+use super::{Pooled, Pooling};
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// SUM, AVG and MAX: column by column over the nodes of each graph. A graph
+/// without nodes gives zeros.
+///
+/// ```
+/// use candle_core::{Device, Tensor};
+/// use egg_graph::{Graph, GraphBatch, GraphDataset};
+/// use egg_nn::Pass;
+/// use egg_pool::{Pooling, SegmentPooling, Structure};
+///
+/// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
+/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let h = Tensor::new(&[[1f32, 5.0], [3.0, 4.0]], &Device::Cpu)?;
+/// let read = |pooling: SegmentPooling| pooling.pool(&h, &structure, &mut Pass::Evaluation);
+/// assert_eq!(read(SegmentPooling::sum(2)?)?.readout.to_vec2::<f32>()?, [[4.0, 9.0]]);
+/// assert_eq!(read(SegmentPooling::avg(2)?)?.readout.to_vec2::<f32>()?, [[2.0, 4.5]]);
+/// assert_eq!(read(SegmentPooling::max(2)?)?.readout.to_vec2::<f32>()?, [[3.0, 5.0]]);
+/// # Ok::<(), egg_pool::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SegmentPooling {
+    kind: Kind,
+    features: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Sum,
+    Avg,
+    Max,
+}
+
+impl SegmentPooling {
+    /// `sum_v h_v`.
+    ///
+    /// # Errors
+    /// [`Error::PoolingParameter`](crate::Error::PoolingParameter) if there is no
+    /// feature.
+    pub fn sum(features: usize) -> Result<Self> {
+        Self::new(Kind::Sum, features)
+    }
+
+    /// `sum_v h_v / n`.
+    ///
+    /// # Errors
+    /// As [`Self::sum`].
+    pub fn avg(features: usize) -> Result<Self> {
+        Self::new(Kind::Avg, features)
+    }
+
+    /// `max_v h_v`. Of several nodes with the maximum the first gets the gradient.
+    ///
+    /// # Errors
+    /// As [`Self::sum`].
+    pub fn max(features: usize) -> Result<Self> {
+        Self::new(Kind::Max, features)
+    }
+
+    fn new(kind: Kind, features: usize) -> Result<Self> {
+        let pooling = Self { kind, features };
+        check_features(pooling.name(), features)?;
+        Ok(pooling)
+    }
+
+    fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Sum => "sum",
+            Kind::Avg => "avg",
+            Kind::Max => "max",
+        }
+    }
+}
+
+impl Pooling for SegmentPooling {
+    fn width(&self) -> usize {
+        self.features
+    }
+
+    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+        check_input(self.name(), h, structure, self.features, None)?;
+        let (h, segments) = (pass.input(h), structure.segments());
+        let readout = match self.kind {
+            Kind::Sum => segments.sum(&h)?,
+            Kind::Avg => segments.mean(&h)?,
+            Kind::Max => segments.max(&h)?,
+        };
+        Ok(readout.into())
+    }
+}

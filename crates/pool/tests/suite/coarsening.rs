@@ -1,0 +1,191 @@
+//! Coarser graphs: ties, contracted edges, what is joined, self loops, sizes.
+
+use candle_core::{DType, Device, Tensor};
+use egg_graph::{Graph, GraphBatch, GraphDataset};
+use egg_nn::{Parameters, Pass};
+use egg_pool::{EdgePooling, PanPooling, Pooling, PoolingConfig, Structure, TopKPooling};
+use proptest::prelude::*;
+
+use crate::samples::{build, entries, flat, mixed, node_count, normal, random_graph, rng, structure};
+
+fn ones(rows: usize, columns: usize) -> Tensor {
+    Tensor::ones((rows, columns), DType::F64, &Device::Cpu).unwrap()
+}
+
+#[test]
+fn tied_nodes_are_taken_by_their_numbers() {
+    let structure = structure(&[(5, vec![(0, 4), (3, 4)]), (40, vec![])]);
+    let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
+    let topk = TopKPooling::new(&mut parameters.root(&mut rng), 2, 0.5).unwrap();
+    let expected: Vec<usize> = (0..3).chain(5..25).collect();
+    assert_eq!(topk.select(&ones(45, 2), &structure).unwrap(), expected);
+    // Scores that differ win over numbers.
+    let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
+    let pan = PanPooling::new(&mut parameters.root(&mut rng), 2, 0.5, 1).unwrap();
+    let sign = parameters.get("select.weight").unwrap();
+    sign.set(&Tensor::new(&[[0.3]], &Device::Cpu).unwrap()).unwrap();
+    let up = pan.select(&ones(45, 2), &structure).unwrap();
+    sign.set(&Tensor::new(&[[-0.3]], &Device::Cpu).unwrap()).unwrap();
+    let down = pan.select(&ones(45, 2), &structure).unwrap();
+    assert_ne!(up[..3], down[..3]);
+    assert_eq!(up[3..], down[3..]);
+}
+
+#[test]
+fn tied_edges_are_taken_by_source_and_target() {
+    // A cycle with equal rows: every edge scores 1. 0 -> 1 is the first, then 2 -> 3.
+    let structure = structure(&[(5, vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])]);
+    let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
+    let edge = EdgePooling::new(&mut parameters.root(&mut rng), 3).unwrap();
+    assert_eq!(edge.clusters(&ones(5, 3), &structure).unwrap(), [0, 0, 1, 1, 2]);
+    let pooled = edge.pool(&ones(5, 3), &structure, &mut Pass::Evaluation).unwrap();
+    let coarser = pooled.coarser.unwrap();
+    // 1.0 (1 + 1), and 1 for the node left alone.
+    let rows = coarser.h.to_vec2::<f64>().unwrap();
+    assert_eq!(rows, [[2.0; 3], [2.0; 3], [1.0; 3]]);
+    let expected = [
+        (0, 0, 1.0),
+        (0, 1, 1.0),
+        (0, 2, 1.0),
+        (1, 0, 1.0),
+        (1, 1, 1.0),
+        (1, 2, 1.0),
+        (2, 0, 1.0),
+        (2, 1, 1.0),
+    ];
+    assert_eq!(entries(coarser.structure.adjacency()), expected);
+}
+
+#[test]
+fn edge_weights_go_along_but_do_not_count() {
+    let weighted = |weight: f32| {
+        let graph = Graph::from_weighted_edges(4, &[(0, 1, weight), (1, 2, 2.0), (2, 3, 1.0), (3, 0, 1.0)]);
+        let dataset = GraphDataset::single("weights", graph.unwrap());
+        Structure::of(&GraphBatch::all(&dataset).unwrap()).unwrap()
+    };
+    let h = normal(4, 3, 1);
+    for name in ["topk", "sag", "edge", "pan"] {
+        let (pooling, _) = build(&name.parse().unwrap(), 3, DType::F64, 1);
+        let run = |structure: &Structure| pooling.pool(&h, structure, &mut Pass::Evaluation).unwrap();
+        let (a, b) = (run(&weighted(1.0)), run(&weighted(7.0)));
+        assert_eq!(flat(&a.readout), flat(&b.readout), "{name}");
+    }
+    let (pooling, _) = build(&PoolingConfig::TopK { ratio: 0.99 }, 3, DType::F64, 1);
+    let coarser = pooling
+        .pool(&h, &weighted(7.0), &mut Pass::Evaluation)
+        .unwrap()
+        .coarser
+        .unwrap();
+    let sum: f32 = coarser.structure.adjacency().values().iter().sum();
+    assert_eq!(sum, 22.0);
+}
+
+/// The matching as the definition has it: over and over the best edge that is free.
+fn by_definition(a: &[f64], graph: &(usize, Vec<(usize, usize)>)) -> Vec<usize> {
+    let (nodes, edges) = graph;
+    let mut directed: Vec<(usize, usize)> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+    directed.sort_unstable();
+    let score = |&(source, target): &(usize, usize)| {
+        let into = directed.iter().filter(|edge| edge.1 == target);
+        let total: f64 = into.map(|edge| a[edge.0].exp()).sum();
+        a[source].exp() / total + 0.5
+    };
+    let mut cluster = vec![usize::MAX; *nodes];
+    let mut count = 0;
+    loop {
+        let free = |edge: &&(usize, usize)| cluster[edge.0] == usize::MAX && cluster[edge.1] == usize::MAX;
+        // `max_by` takes the last of equals.
+        let best = directed
+            .iter()
+            .filter(free)
+            .rev()
+            .max_by(|x, y| score(x).total_cmp(&score(y)));
+        let Some(&(source, target)) = best else { break };
+        cluster[source] = count;
+        cluster[target] = count;
+        count += 1;
+    }
+    for slot in cluster.iter_mut().filter(|slot| **slot == usize::MAX) {
+        *slot = count;
+        count += 1;
+    }
+    cluster
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn contraction_is_that_of_the_definition(nodes in 1usize..16, chance in 0.0..0.8, seed in 0u64..1 << 32) {
+        let graph = random_graph(nodes, chance, seed);
+        let h = normal(nodes, 2, seed);
+        let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
+        let edge = EdgePooling::new(&mut parameters.root(&mut rng), 2).unwrap();
+        let w = flat(parameters.get("lin.weight").unwrap());
+        let a: Vec<f64> = flat(&h).chunks(2).map(|row| row[0] * w[0] + row[1] * w[1]).collect();
+        let found = edge.clusters(&h, &structure(std::slice::from_ref(&graph))).unwrap();
+        prop_assert_eq!(found, by_definition(&a, &graph));
+    }
+
+    #[test]
+    fn graphs_of_a_batch_do_not_see_each_other(seed in 0u64..1 << 32) {
+        let graphs = [random_graph(7, 0.4, seed), random_graph(11, 0.3, seed + 1), (1, vec![])];
+        let h = normal(node_count(&graphs), 3, seed);
+        for config in PoolingConfig::all() {
+            let (pooling, _) = build(&config, 3, DType::F64, 2);
+            let together = pooling.pool(&h, &structure(&graphs), &mut Pass::Evaluation).unwrap();
+            let mut first = 0;
+            for (index, graph) in graphs.iter().enumerate() {
+                let rows = h.narrow(0, first, graph.0).unwrap();
+                first += graph.0;
+                let alone = structure(std::slice::from_ref(graph));
+                let alone = pooling.pool(&rows, &alone, &mut Pass::Evaluation).unwrap();
+                let row = together.readout.get(index).unwrap();
+                prop_assert_eq!(flat(&row), flat(&alone.readout), "{}", config);
+                let (Some(coarser), Some(part)) = (&together.coarser, &alone.coarser) else { continue };
+                let offsets = coarser.structure.offsets();
+                let rows = coarser.h.narrow(0, offsets[index], offsets[index + 1] - offsets[index]).unwrap();
+                prop_assert_eq!(flat(&rows), flat(&part.h), "{}", config);
+            }
+        }
+    }
+}
+
+#[test]
+fn coarser_graphs_are_sound_and_have_their_sizes() {
+    let graphs = mixed();
+    let structure = structure(&graphs);
+    let h = normal(node_count(&graphs), 4, 3);
+    for config in PoolingConfig::all() {
+        let (pooling, _) = build(&config, 4, DType::F64, 2);
+        let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation).unwrap();
+        assert_eq!(pooled.coarser.is_some(), config.coarsens());
+        let Some(mut coarser) = pooled.coarser else {
+            continue;
+        };
+        // Down to what does not get smaller.
+        for _ in 0..6 {
+            let offsets = coarser.structure.offsets().to_vec();
+            Structure::new(&offsets, coarser.structure.adjacency().clone()).unwrap();
+            assert_eq!(coarser.h.dims(), [coarser.structure.node_count(), 4]);
+            let next = pooling
+                .pool(&coarser.h, &coarser.structure, &mut Pass::Evaluation)
+                .unwrap();
+            let next = next.coarser.unwrap();
+            for (now, then) in next
+                .structure
+                .offsets()
+                .windows(2)
+                .zip(coarser.structure.offsets().windows(2))
+            {
+                let (now, then) = (now[1] - now[0], then[1] - then[0]);
+                assert!(
+                    now <= then && now >= then.div_ceil(2),
+                    "{config}: {then} -> {now}"
+                );
+                assert!(config.name() == "edge" || now == then.div_ceil(2), "{config}");
+            }
+            coarser = next;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! No nodes, no graphs, one node, zeros, extreme numbers.
+
+use candle_core::{DType, Device, Tensor, Var};
+use egg_nn::Pass;
+use egg_pool::PoolingConfig;
+
+use crate::samples::{Edges, build, flat, normal, rng, structure};
+
+/// Pools, and pulls back a gradient; everything must be finite.
+fn run(config: &PoolingConfig, h: &Tensor, graphs: &[Edges]) -> Vec<f64> {
+    let structure = structure(graphs);
+    let (pooling, _) = build(config, h.dims()[1], h.dtype(), 1);
+    let h = Var::from_tensor(h).unwrap();
+    let mut rng = rng(1);
+    let pooled = pooling
+        .pool(&h, &structure, &mut Pass::Training(&mut rng))
+        .unwrap();
+    assert_eq!(pooled.readout.dims(), [graphs.len(), pooling.width()], "{config}");
+    if let Some(ranks) = &pooled.ranks {
+        assert_eq!(ranks.len(), graphs.len());
+    }
+    let gradients = pooled.readout.sum_all().unwrap().backward().unwrap();
+    let gradient = gradients.get(&h).map(flat).unwrap_or_default();
+    let readout = flat(&pooled.readout);
+    for number in gradient.iter().chain(&readout) {
+        assert!(number.is_finite(), "{config}");
+    }
+    readout
+}
+
+#[test]
+fn graphs_without_nodes_give_zeros() {
+    for config in PoolingConfig::all() {
+        for dtype in [DType::F32, DType::F64] {
+            let empty = Tensor::zeros((0, 3), dtype, &Device::Cpu).unwrap();
+            let readout = run(&config, &empty, &[(0, vec![]), (0, vec![])]);
+            assert!(readout.iter().all(|number| *number == 0.0), "{config}");
+            assert_eq!(run(&config, &empty, &[]), Vec::<f64>::new());
+            let rows = normal(2, 3, 1).to_dtype(dtype).unwrap();
+            let readout = run(&config, &rows, &[(0, vec![]), (2, vec![(0, 1)]), (0, vec![])]);
+            let width = readout.len() / 3;
+            assert!(readout[..width].iter().all(|number| *number == 0.0), "{config}");
+            assert!(readout[width..2 * width].iter().any(|number| *number != 0.0));
+            assert!(readout[2 * width..].iter().all(|number| *number == 0.0));
+        }
+    }
+}
+
+#[test]
+fn zeros_and_extremes_stay_finite() {
+    for config in PoolingConfig::all() {
+        let graphs = [(3, vec![(0, 1), (1, 2)]), (1, vec![])];
+        for scale in [0.0, 1e-30, 1e15] {
+            let h = (normal(4, 3, 2) * scale).unwrap().to_dtype(DType::F32).unwrap();
+            run(&config, &h, &graphs);
+        }
+    }
+}
+
+#[test]
+fn a_direction_of_zeros_does_not_divide_by_them() {
+    let structure = structure(&[(3, vec![(0, 1)])]);
+    let (pooling, parameters) = build(&"topk".parse().unwrap(), 3, DType::F32, 1);
+    let weight = parameters.get("select.weight").unwrap();
+    weight
+        .set(&Tensor::zeros((1, 3), DType::F32, &Device::Cpu).unwrap())
+        .unwrap();
+    let h = normal(3, 3, 2).to_dtype(DType::F32).unwrap();
+    let mut rng = rng(1);
+    let pooled = pooling
+        .pool(&h, &structure, &mut Pass::Training(&mut rng))
+        .unwrap();
+    let gradients = pooled.readout.sum_all().unwrap().backward().unwrap();
+    assert!(
+        flat(gradients.get(weight).unwrap())
+            .iter()
+            .all(|number| number.is_finite())
+    );
+}
+
+#[test]
+fn nan_does_not_panic() {
+    let structure = structure(&[(3, vec![(0, 1), (1, 2)])]);
+    for config in PoolingConfig::all() {
+        let (pooling, _) = build(&config, 2, DType::F64, 1);
+        let h = Tensor::new(&[[1.0, f64::NAN], [0.0, 2.0], [f64::INFINITY, 0.0]], &Device::Cpu).unwrap();
+        let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation);
+        assert_eq!(pooled.is_err(), config.name().ends_with("egg"), "{config}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Trained models on disk.
+
+use egg_graph::{Graph, GraphDataset};
+use egg_pool::Error;
+use egg_pool::data::InputFeatures;
+use egg_pool::folder::{Prediction, TrainedModel};
+use egg_pool::metrics::Metric;
+use egg_pool::model::Architecture;
+use egg_pool::protocol::{Experiment, Protocol, RunOptions};
+use egg_pool::train::Silent;
+
+use crate::small;
+
+fn trained(experiment: &Experiment, dataset: GraphDataset) -> TrainedModel {
+    let graphs = experiment.prepare(dataset).unwrap();
+    TrainedModel::train(experiment, &graphs, 0, &RunOptions::default(), &mut Silent).unwrap()
+}
+
+#[test]
+fn a_model_is_saved_and_predicts_the_same() {
+    let dataset = small::dataset(60);
+    for (architecture, pooling) in [
+        (Architecture::Gcn, "egg"),
+        (Architecture::Gin, "egg"),
+        (Architecture::Gin, "topk"),
+        (Architecture::Blind, "sum"),
+    ] {
+        let experiment = small::experiment(&dataset, architecture, pooling);
+        let model = trained(&experiment, dataset.clone());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some/model");
+        model.save(&path).unwrap();
+        let mut names: Vec<_> = std::fs::read_dir(&path)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(
+            names,
+            ["README.md", "config.json", "metrics.json", "model.safetensors"]
+        );
+        // Nothing is left beside it.
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        model.save(&path).unwrap(); // in its place
+
+        let loaded = TrainedModel::load(&path).unwrap();
+        assert_eq!(loaded.config(), model.config());
+        assert_eq!(loaded.outcome(), model.outcome());
+        assert_eq!(loaded.config().data.fingerprint, dataset.fingerprint());
+        let predictions = loaded.predict(dataset.clone()).unwrap();
+        assert_eq!(predictions, model.predict(dataset.clone()).unwrap());
+
+        // They are the predictions that were reported.
+        let split = &experiment.splits(&dataset).unwrap()[0];
+        let mut right = 0;
+        for &graph in &split.test {
+            let Prediction::Class {
+                class,
+                label,
+                probabilities,
+            } = &predictions[graph]
+            else {
+                panic!("{:?}", predictions[graph]);
+            };
+            assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            let labels = dataset.classes().unwrap();
+            assert_eq!(*label, labels.names()[*class as usize]);
+            right += usize::from(labels.get(graph) == Some(*class));
+        }
+        let accuracy = model
+            .outcome()
+            .test
+            .as_ref()
+            .unwrap()
+            .scores
+            .get(Metric::Accuracy);
+        assert_eq!(accuracy, Some(right as f64 / split.test.len() as f64));
+
+        // New graphs come without targets.
+        let one = dataset.graph(3).unwrap().to_graph();
+        let new = GraphDataset::from_graphs("new", &[one]).unwrap();
+        let prediction = loaded.predict(new).unwrap().remove(0);
+        let (Prediction::Class { class: a, .. }, Prediction::Class { class: b, .. }) =
+            (&prediction, &predictions[3])
+        else {
+            panic!("{prediction:?}");
+        };
+        assert_eq!(a, b);
+
+        let card = std::fs::read_to_string(path.join("README.md")).unwrap();
+        assert!(
+            card.contains(&dataset.fingerprint()) && card.contains("protocol `paper`"),
+            "{card}"
+        );
+    }
+}
+
+#[test]
+fn the_wrong_width_says_so() {
+    let dataset = small::dataset(40);
+    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    experiment.training.max_epochs = 1;
+    let model = trained(&experiment, dataset);
+    let graph = Graph::from_edges(3, &[(0, 1)]).unwrap();
+    let bare = GraphDataset::single("bare", graph);
+    let error = model.predict(bare.clone()).unwrap_err();
+    assert!(matches!(
+        error,
+        Error::FeatureWidth {
+            expected: 6,
+            found: 0
+        }
+    ));
+    assert!(
+        error
+            .to_string()
+            .contains("6 node features, but these graphs have 0")
+    );
+    let degrees = InputFeatures::Degree { most: 9 }.apply(bare).unwrap();
+    assert!(matches!(
+        model.predict(degrees),
+        Err(Error::FeatureWidth {
+            expected: 6,
+            found: 10
+        })
+    ));
+    let none = GraphDataset::from_graphs("none", &[]).unwrap();
+    assert!(model.predict(none).unwrap().is_empty());
+}
+
+#[test]
+fn features_are_made_again_for_new_graphs() {
+    let dataset = small::dataset(40);
+    let mut experiment = small::experiment(&dataset, Architecture::Gin, "sum");
+    experiment.training.max_epochs = 1;
+    experiment.model.features = InputFeatures::Degree { most: 12 };
+    let model = trained(&experiment, dataset);
+    let graph = Graph::from_edges(3, &[(0, 1)]).unwrap();
+    assert_eq!(
+        model.predict(GraphDataset::single("bare", graph)).unwrap().len(),
+        1
+    );
+    let edges: Vec<(usize, usize)> = (1..15).map(|leaf| (0, leaf)).collect();
+    let star = Graph::from_edges(15, &edges).unwrap();
+    assert!(model.predict(GraphDataset::single("star", star)).is_err()); // degree 14
+}
+
+#[test]
+fn numbers_are_predicted() {
+    let dataset = small::dataset(40);
+    let values = ndarray::Array2::from_shape_fn((40, 2), |(row, column)| (row + column) as f32);
+    let dataset = dataset.with_targets(egg_graph::Targets::Values(values)).unwrap();
+    let mut experiment = Experiment::new(
+        &dataset,
+        Protocol::Paper,
+        Architecture::Gcn,
+        "sum".parse().unwrap(),
+    )
+    .unwrap();
+    experiment.training.max_epochs = 1;
+    let model = trained(&experiment, dataset.clone());
+    let folder = tempfile::tempdir().unwrap();
+    model.save(folder.path().join("m")).unwrap();
+    let loaded = TrainedModel::load(folder.path().join("m")).unwrap();
+    let predictions = loaded.predict(dataset).unwrap();
+    assert!(matches!(&predictions[0], Prediction::Numbers(numbers) if numbers.len() == 2));
+}
+
+#[test]
+fn what_is_no_model_is_refused() {
+    let dataset = small::dataset(40);
+    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "sum");
+    experiment.training.max_epochs = 1;
+    let model = trained(&experiment, dataset);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    assert!(matches!(TrainedModel::load(&path), Err(Error::File { .. })));
+
+    // Somebody's folder is not written over.
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("thesis.txt"), "years of work").unwrap();
+    assert!(matches!(model.save(&path), Err(Error::Format { .. })));
+    assert!(path.join("thesis.txt").exists());
+    std::fs::remove_dir_all(&path).unwrap();
+
+    model.save(&path).unwrap();
+    let config = path.join("config.json");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("\"format\": 1", "\"format\": 2")).unwrap();
+    let error = TrainedModel::load(&path).unwrap_err().to_string();
+    assert!(error.contains("format 2"), "{error}");
+    // Parameters of another width.
+    std::fs::write(&config, text.replace("\"hidden\": 8", "\"hidden\": 9")).unwrap();
+    assert!(matches!(
+        TrainedModel::load(&path),
+        Err(Error::Layer(egg_nn::Error::Shape { .. }))
+    ));
+    std::fs::write(&config, &text).unwrap();
+    std::fs::write(path.join("model.safetensors"), "0123456789").unwrap();
+    assert!(matches!(TrainedModel::load(&path), Err(Error::Layer(_))));
+}

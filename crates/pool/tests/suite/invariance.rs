@@ -1,0 +1,213 @@
+//! What does not depend on how nodes are numbered.
+
+use std::collections::BTreeSet;
+
+use candle_core::{DType, Device, Tensor};
+use egg_nn::Pass;
+use egg_pool::{Pooled, PoolingConfig, Structure};
+use proptest::prelude::*;
+
+use crate::samples::{Edges, build, flat, normal, random_graph, rng, structure};
+
+const FEATURES: usize = 4;
+const CLASSES: usize = 3;
+
+fn readouts() -> Vec<PoolingConfig> {
+    let all = PoolingConfig::all().into_iter();
+    all.filter(|config| !config.coarsens()).collect()
+}
+
+/// A batch of graphs with their rows, and a renumbering of each graph's nodes.
+#[derive(Debug, Clone)]
+struct Sample {
+    graphs: Vec<Edges>,
+    rows: Vec<[f64; FEATURES]>,
+    /// New number -> old, through the batch.
+    order: Vec<usize>,
+}
+
+impl Sample {
+    fn new(sizes: &[usize], chance: f64, kinds: usize, seed: u64) -> Self {
+        let graphs: Vec<Edges> = (0..)
+            .zip(sizes)
+            .map(|(index, nodes)| random_graph(*nodes, chance, seed + index))
+            .collect();
+        let nodes: usize = sizes.iter().sum();
+        // With few kinds of rows most are equal to others.
+        let numbers = flat(&normal(kinds.max(1), FEATURES, seed));
+        let row = |node: usize| {
+            let kind = (node * 7 + node / 3) % kinds.max(1);
+            std::array::from_fn(|column| numbers[kind * FEATURES + column])
+        };
+        let mut rng = rng(seed + 99);
+        let mut order = Vec::new();
+        for size in sizes {
+            let first = order.len();
+            let renumbered = egg_graph::random_order(*size, &mut rng);
+            order.extend(renumbered.iter().map(|node| first + node));
+        }
+        Self {
+            graphs,
+            rows: (0..nodes).map(row).collect(),
+            order,
+        }
+    }
+
+    fn h(&self, dtype: DType) -> Tensor {
+        tensor(&self.rows, dtype)
+    }
+
+    /// The same graphs with other numbers.
+    fn renumbered(&self, dtype: DType) -> (Tensor, Structure) {
+        let rows: Vec<[f64; FEATURES]> = self.order.iter().map(|old| self.rows[*old]).collect();
+        let mut new_of_old = vec![0; self.order.len()];
+        for (new, old) in self.order.iter().enumerate() {
+            new_of_old[*old] = new;
+        }
+        let mut first = 0;
+        let mut graphs = Vec::new();
+        for (nodes, edges) in &self.graphs {
+            let number = |node: usize| new_of_old[first + node] - first;
+            graphs.push((
+                *nodes,
+                edges.iter().map(|(a, b)| (number(*a), number(*b))).collect(),
+            ));
+            first += nodes;
+        }
+        (tensor(&rows, dtype), structure(&graphs))
+    }
+}
+
+fn tensor(rows: &[[f64; FEATURES]], dtype: DType) -> Tensor {
+    let numbers: Vec<f64> = rows.iter().flatten().copied().collect();
+    let tensor = Tensor::from_vec(numbers, (rows.len(), FEATURES), &Device::Cpu).unwrap();
+    tensor.to_dtype(dtype).unwrap()
+}
+
+fn samples() -> impl Strategy<Value = Sample> {
+    (
+        prop::collection::vec(0usize..14, 1..6),
+        prop_oneof![Just(0.0), 0.1..0.9],
+        prop_oneof![Just(1usize), Just(2), Just(1000)],
+        0u64..1 << 32,
+    )
+        .prop_map(|(sizes, chance, kinds, seed)| Sample::new(&sizes, chance, kinds, seed))
+}
+
+/// The scores of a head with fixed weights, row by row.
+fn scores(readout: &Tensor) -> Vec<Vec<f64>> {
+    let width = readout.dims2().unwrap().1;
+    let head = normal(width, CLASSES, 8);
+    let wide = readout.to_dtype(DType::F64).unwrap();
+    wide.matmul(&head).unwrap().to_vec2().unwrap()
+}
+
+fn decision(scores: &[f64]) -> (usize, f64) {
+    let mut order: Vec<usize> = (0..CLASSES).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    (order[0], scores[order[0]] - scores[order[1]])
+}
+
+fn pool(config: &PoolingConfig, h: &Tensor, structure: &Structure) -> Pooled {
+    let (pooling, _) = build(config, FEATURES, h.dtype(), 21);
+    pooling.pool(h, structure, &mut Pass::Evaluation).unwrap()
+}
+
+/// Whether a node has degree 1, or two nodes the same neighbours.
+fn ties_edges((nodes, edges): &Edges) -> bool {
+    let mut neighbours = vec![BTreeSet::new(); *nodes];
+    for (a, b) in edges {
+        neighbours[*a].insert(*b);
+        neighbours[*b].insert(*a);
+    }
+    let distinct: BTreeSet<_> = neighbours.iter().collect();
+    distinct.len() < *nodes || neighbours.iter().any(|others| others.len() < 2)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn readouts_do_not_see_the_order_of_nodes(sample in samples()) {
+        for config in readouts() {
+            let h = sample.h(DType::F32);
+            let found = pool(&config, &h, &structure(&sample.graphs));
+            let (h, renumbered) = sample.renumbered(DType::F32);
+            let again = pool(&config, &h, &renumbered);
+            prop_assert_eq!(&found.ranks, &again.ranks);
+            let (found, again) = (found.readout, again.readout);
+            for (a, b) in flat(&found).iter().zip(flat(&again)) {
+                prop_assert!((a - b).abs() <= 1e-5 * a.abs().max(1.0), "{}: {} and {}", config, a, b);
+            }
+            for (a, b) in scores(&found).iter().zip(scores(&again)) {
+                let ((class, margin), (other, _)) = (decision(a), decision(&b));
+                prop_assert!(class == other || margin < 1e-4, "{}: {:?} and {:?}", config, a, b);
+            }
+        }
+    }
+
+    /// In f64 random rows have distinct scores, and so have edges, but for those into
+    /// nodes of degree 1 and into nodes with the same neighbours.
+    #[test]
+    fn coarsenings_do_not_either_where_scores_are_distinct(
+        sizes in prop::collection::vec(8usize..15, 1..4),
+        chance in 0.5..0.9,
+        seed in 0u64..1 << 32,
+    ) {
+        let sample = Sample::new(&sizes, chance, 1000, seed);
+        prop_assume!(!sample.graphs.iter().any(ties_edges));
+        for name in ["topk", "sag", "edge", "pan"] {
+            let config: PoolingConfig = name.parse().unwrap();
+            let found = pool(&config, &sample.h(DType::F64), &structure(&sample.graphs));
+            let (h, renumbered) = sample.renumbered(DType::F64);
+            let again = pool(&config, &h, &renumbered);
+            let close = |a: &Tensor, b: &Tensor| {
+                let pairs = flat(a).into_iter().zip(flat(b));
+                pairs.into_iter().all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(1.0))
+            };
+            prop_assert!(close(&found.readout, &again.readout), "{}", config);
+            // New nodes are in the order of their scores, not of their numbers; but those that
+            // edge pooling left alone are in that of theirs.
+            let (found, again) = (found.coarser.unwrap(), again.coarser.unwrap());
+            prop_assert_eq!(found.structure.offsets(), again.structure.offsets());
+            if name != "edge" {
+                prop_assert!(close(&found.h, &again.h), "{}", config);
+                prop_assert_eq!(found.structure.adjacency().columns(), again.structure.adjacency().columns());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_random_control_looks_at_nothing_but_the_numbers_of_nodes() {
+    let config: PoolingConfig = "random".parse().unwrap();
+    let sample = Sample::new(&[9, 9, 4], 0.5, 1000, 3);
+    let other = Sample::new(&[9, 4, 9], 0.1, 1000, 8);
+    let kept = |sample: &Sample| {
+        let pooled = pool(&config, &sample.h(DType::F64), &structure(&sample.graphs));
+        let coarser = pooled.coarser.unwrap();
+        let row_number = |row: &[f64]| sample.rows.iter().position(|other| other == row).unwrap();
+        let rows: Vec<usize> = coarser
+            .h
+            .to_vec2::<f64>()
+            .unwrap()
+            .iter()
+            .map(|row| row_number(row))
+            .collect();
+        (rows, coarser.structure.offsets().to_vec())
+    };
+    let (rows, offsets) = kept(&sample);
+    let (others, other_offsets) = kept(&other);
+    assert_eq!(offsets, [0, 5, 10, 12]);
+    assert_eq!(other_offsets, [0, 5, 7, 12]);
+    let shifted = |rows: &[usize], by: usize| rows.iter().map(|row| row - by).collect::<Vec<_>>();
+    assert_eq!(rows[..5], shifted(&rows[5..10], 9));
+    assert_eq!(rows[..5], others[..5]);
+    assert_eq!(shifted(&rows[10..], 18), shifted(&others[5..7], 9));
+    // Another seed, another choice.
+    let again = PoolingConfig::Random { ratio: 0.5, seed: 1 };
+    let structure = structure(&sample.graphs);
+    let a = pool(&config, &sample.h(DType::F64), &structure).readout;
+    let b = pool(&again, &sample.h(DType::F64), &structure).readout;
+    assert_ne!(flat(&a), flat(&b));
+}

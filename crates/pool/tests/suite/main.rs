@@ -1,0 +1,25 @@
+//! The tests of the crate from outside, in one program with a file per subject.
+
+mod samples;
+mod small;
+
+mod bad_input;
+mod coarsening;
+mod config;
+mod degenerate;
+mod determinism;
+mod fixture_values;
+mod folder;
+mod gradient;
+mod invariance;
+mod metrics;
+mod model_gradient;
+mod model_values;
+mod own_pooling;
+mod real_data;
+mod real_training;
+mod repetitions;
+mod resume;
+mod search;
+mod settings;
+mod training;

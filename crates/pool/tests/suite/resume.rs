@@ -1,0 +1,148 @@
+//! A run that stops and goes on is the run that never stopped, to the bit.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use egg_graph::Split;
+use egg_pool::Error;
+use egg_pool::data::PreparedGraphs;
+use egg_pool::model::Architecture;
+use egg_pool::protocol::{Experiment, RunOptions};
+use egg_pool::train::{Event, Observer, Outcome, RateSchedule, Silent, Stopped};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::small::{self, timeless};
+
+struct Bench {
+    experiment: Experiment,
+    graphs: PreparedGraphs,
+    split: Split,
+}
+
+impl Bench {
+    fn new(architecture: Architecture) -> Self {
+        let dataset = small::dataset(60);
+        let mut experiment = small::experiment(&dataset, architecture, "egg");
+        experiment.training.max_epochs = 7;
+        // Low enough to fall within the run.
+        experiment.training.schedule = RateSchedule::Plateau(egg_nn::PlateauConfig {
+            factor: 0.5,
+            patience: 0,
+            threshold: 0.2,
+            min_rate: 0.0,
+        });
+        Self {
+            graphs: experiment.prepare(dataset).unwrap(),
+            experiment,
+            split: Split::random(60, &mut ChaCha8Rng::seed_from_u64(1)),
+        }
+    }
+
+    /// The outcome, and the bits of all parameters.
+    fn run(&self, folder: Option<&Path>, observer: &mut dyn Observer) -> Result<(Outcome, Vec<u32>), Error> {
+        let options = RunOptions {
+            checkpoints: folder.map(Path::to_owned),
+            every: 2,
+            ..RunOptions::default()
+        };
+        let (model, outcome) =
+            self.experiment
+                .repetition(&self.graphs, &self.split, 0, &options, observer)?;
+        let snapshot = model.parameters().snapshot()?;
+        let bits = snapshot.values().flat_map(|tensor| {
+            let numbers = tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+            numbers.into_iter().map(f32::to_bits)
+        });
+        Ok((timeless(outcome), bits.collect()))
+    }
+}
+
+/// Ends a run after some epoch, or some batch of the one after.
+fn until(epoch: u64, batch: Option<usize>) -> impl FnMut(Event<'_>) -> ControlFlow<()> {
+    move |event| {
+        let end = match (event, batch) {
+            (Event::Epoch(report), None) => report.epoch >= epoch,
+            (Event::Batch { epoch: at, batch, .. }, Some(end)) => at > epoch && batch >= end,
+            _ => false,
+        };
+        if end {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+#[test]
+fn to_the_bit() {
+    for architecture in [Architecture::Gcn, Architecture::Gin] {
+        let bench = Bench::new(architecture);
+        let whole = bench.run(None, &mut Silent).unwrap();
+        assert_eq!(whole.0.stopped, Stopped::MaxEpochs);
+        let rates: Vec<f64> = whole.0.history.iter().map(|epoch| epoch.learning_rate).collect();
+        assert!(rates.last() < rates.first(), "the schedule is part of the test");
+        // Between epochs, and in the middle of one, several times over.
+        for stops in [
+            vec![(3, None)],
+            vec![(2, Some(1))],
+            vec![(1, None), (4, Some(1)), (5, None)],
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            for (epoch, batch) in stops {
+                let (outcome, _) = bench.run(Some(folder.path()), &mut until(epoch, batch)).unwrap();
+                assert_eq!((outcome.stopped, outcome.test), (Stopped::Cancelled, None));
+            }
+            let resumed = bench.run(Some(folder.path()), &mut Silent).unwrap();
+            assert!(resumed == whole, "{architecture}");
+            // A run that is over is not trained again.
+            let mut untrained = |event: Event<'_>| {
+                assert!(!matches!(event, Event::Batch { .. }));
+                ControlFlow::Continue(())
+            };
+            assert!(bench.run(Some(folder.path()), &mut untrained).unwrap() == whole);
+        }
+    }
+}
+
+#[test]
+fn a_run_can_be_made_longer() {
+    let mut bench = Bench::new(Architecture::Gcn);
+    let folder = tempfile::tempdir().unwrap();
+    bench.experiment.training.max_epochs = 3;
+    bench.run(Some(folder.path()), &mut Silent).unwrap();
+    bench.experiment.training.max_epochs = 7;
+    let longer = bench.run(Some(folder.path()), &mut Silent).unwrap();
+    assert!(longer == bench.run(None, &mut Silent).unwrap());
+}
+
+#[test]
+fn checkpoints_of_other_runs_are_refused() {
+    let bench = || Bench::new(Architecture::Gcn);
+    let folder = tempfile::tempdir().unwrap();
+    bench().run(Some(folder.path()), &mut until(1, None)).unwrap();
+    let refused = |change: &dyn Fn(&mut Bench)| {
+        let mut other = bench();
+        change(&mut other);
+        match other.run(Some(folder.path()), &mut Silent) {
+            Err(Error::OtherRun { difference, .. }) => difference,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(refused(&|bench| bench.experiment.seed = 9).contains("seed"));
+    assert!(refused(&|bench| bench.experiment.training.learning_rate = 1.0).contains("settings"));
+    assert!(refused(&|bench| bench.experiment.model.head.dropout = 0.1).contains("model"));
+    assert!(refused(&|bench| bench.split.train.swap(0, 1)).contains("split"));
+    assert!(
+        refused(&|bench| {
+            bench.graphs = bench.experiment.prepare(small::dataset(62)).unwrap();
+        })
+        .contains("data")
+    );
+
+    let path = folder.path().join("repetition-1.safetensors");
+    std::fs::write(&path, b"not a checkpoint").unwrap();
+    assert!(bench().run(Some(folder.path()), &mut Silent).is_err());
+    let nowhere = folder.path().join("missing");
+    assert!(bench().run(Some(&nowhere), &mut Silent).is_err());
+}

@@ -1,0 +1,173 @@
+//! The grid search: every cell a record, killed and gone on with, chosen by
+//! validation alone.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Mutex;
+
+use egg_pool::Error;
+use egg_pool::data::PreparedGraphs;
+use egg_pool::model::Architecture;
+use egg_pool::protocol::{CellRecord, Grid, GridReport, GridSearch, Parallelism, Protocol, SearchEvent};
+use egg_pool::train::Event;
+
+use crate::small;
+
+fn search(folder: &Path, protocol: Protocol) -> (GridSearch, PreparedGraphs) {
+    let dataset = small::dataset(40);
+    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    experiment.protocol = protocol;
+    experiment.training.max_epochs = 2;
+    experiment.repetitions = 2;
+    let graphs = experiment.prepare(dataset).unwrap();
+    let grid = Grid {
+        learning_rate: vec![1e-2, 1e-5],
+        weight_decay: vec![5e-4],
+        hidden: vec![4],
+        dropout: vec![0.0],
+        threshold: vec![0.5, 0.8],
+    };
+    let search = GridSearch {
+        experiment,
+        grid,
+        folder: folder.to_owned(),
+        parallelism: Parallelism::Auto,
+    };
+    (search, graphs)
+}
+
+fn go_on(_: SearchEvent<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Without times.
+fn timeless(mut report: GridReport) -> GridReport {
+    for cell in &mut report.cells {
+        cell.repetitions.iter_mut().for_each(|run| run.seconds = 0.0);
+    }
+    report
+}
+
+fn records(folder: &Path) -> usize {
+    let names = std::fs::read_dir(folder).unwrap();
+    names
+        .filter(|entry| {
+            entry
+                .as_ref()
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .ends_with(".json")
+        })
+        .count()
+}
+
+#[test]
+fn a_killed_search_goes_on_where_it_was() {
+    let whole = tempfile::tempdir().unwrap();
+    let (uninterrupted, graphs) = search(whole.path(), Protocol::Paper);
+    let expected = timeless(uninterrupted.run(&graphs, &go_on).unwrap());
+    assert_eq!((expected.cells.len(), records(whole.path())), (4, 4));
+
+    let folder = tempfile::tempdir().unwrap();
+    let (mut search, graphs) = search(&folder.path().join("deeper/records"), Protocol::Paper);
+    search.parallelism = Parallelism::Inside;
+    // Killed in the middle of the third cell.
+    let killed = search.run(&graphs, &|event| match event {
+        SearchEvent::Training {
+            cell: 2,
+            event: Event::Batch { .. },
+            ..
+        } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    assert!(matches!(killed, Err(Error::Cancelled)));
+    assert_eq!(records(search.folder()), 2);
+    // What a crash would leave of a file that was being written.
+    std::fs::write(search.folder().join(".egg-abc.part"), "{\"cell\":").unwrap();
+
+    let trained = Mutex::new(Vec::new());
+    let report = search.run(&graphs, &|event| {
+        match event {
+            SearchEvent::Started { done, cells } => assert_eq!((done, cells), (2, 4)),
+            SearchEvent::Cell { cell, .. } => trained.lock().unwrap().push(cell),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(timeless(report.unwrap()), expected);
+    assert_eq!(*trained.lock().unwrap(), [2, 3]);
+
+    // A search that is over only reads.
+    let report = search.run(&graphs, &|event| {
+        assert!(matches!(event, SearchEvent::Started { done: 4, .. }));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(timeless(report.unwrap()), expected);
+}
+
+#[test]
+fn cells_are_chosen_by_validation_alone() {
+    for protocol in Protocol::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let (search, graphs) = search(folder.path(), protocol);
+        let report = search.run(&graphs, &go_on).unwrap();
+        // Rewrite the tests so that the worst cell looks best: the choice stays.
+        for (index, record) in report.cells.iter().enumerate() {
+            let mut record = record.clone();
+            for run in &mut record.repetitions {
+                let other = &report.cells[(index + 1) % report.cells.len()].repetitions[0];
+                run.test.clone_from(&other.test);
+            }
+            let path = folder.path().join(format!("{}.json", record.cell));
+            std::fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
+        }
+        let again = search.run(&graphs, &go_on).unwrap();
+        assert_eq!(again.chosen, report.chosen);
+        assert_eq!(again.validation, report.validation);
+
+        let metric = report.experiment.training.metric;
+        let score = |cell: &CellRecord, at: usize| {
+            let validation = &cell.repetitions[at].validation;
+            validation.scores.get(metric).unwrap()
+        };
+        match protocol {
+            Protocol::Paper => {
+                assert_eq!(report.chosen[0], report.chosen[1]);
+                let mean = |cell: &CellRecord| score(cell, 0) + score(cell, 1);
+                let best = report.cells.iter().map(mean).fold(0.0, f64::max);
+                assert_eq!(mean(&report.cells[report.chosen[0]]), best);
+            }
+            Protocol::Fair => {
+                for (at, &chosen) in report.chosen.iter().enumerate() {
+                    let best = report
+                        .cells
+                        .iter()
+                        .map(|cell| score(cell, at))
+                        .fold(0.0, f64::max);
+                    assert_eq!(score(&report.cells[chosen], at), best);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn records_of_other_searches_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut search, graphs) = search(folder.path(), Protocol::Paper);
+    search.grid.threshold.truncate(1);
+    search.grid.learning_rate.truncate(1);
+    search.run(&graphs, &go_on).unwrap();
+    let mut other = search.clone();
+    other.experiment.seed = 7;
+    assert!(matches!(other.run(&graphs, &go_on), Err(Error::OtherRun { .. })));
+    let others = search.experiment.prepare(small::dataset(42)).unwrap();
+    assert!(matches!(search.run(&others, &go_on), Err(Error::OtherRun { .. })));
+    let path = folder.path().join("lr0.01-wd0.0005-h4-d0-r0.5.json");
+    std::fs::write(&path, "{").unwrap();
+    assert!(matches!(search.run(&graphs, &go_on), Err(Error::Format { .. })));
+    let mut empty = search.clone();
+    empty.grid.hidden.clear();
+    assert!(matches!(empty.run(&graphs, &go_on), Err(Error::Setting { .. })));
+}
