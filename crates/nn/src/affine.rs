@@ -38,19 +38,25 @@ pub(crate) fn forward<T: Element>(
 }
 
 vectorised! {
-    /// Adds the bias to each row, then rectifies.
+    /// Adds the bias to each row and rectifies, in one pass.
     fn finish<T>(out: &'a mut [T], bias: Option<&'a [T]>, width: usize, rectify: bool) -> () {
-        if let Some(bias) = bias {
-            for row in out.chunks_exact_mut(width) {
-                for (v, &b) in row.iter_mut().zip(bias) {
-                    *v += b;
+        match (bias, rectify) {
+            (Some(bias), true) => {
+                for row in out.chunks_exact_mut(width) {
+                    for (v, &b) in row.iter_mut().zip(bias) {
+                        *v = rectified(*v + b);
+                    }
                 }
             }
-        }
-        if rectify {
-            for v in out {
-                *v = rectified(*v);
+            (Some(bias), false) => {
+                for row in out.chunks_exact_mut(width) {
+                    for (v, &b) in row.iter_mut().zip(bias) {
+                        *v += b;
+                    }
+                }
             }
+            (None, true) => out.iter_mut().for_each(|v| *v = rectified(*v)),
+            (None, false) => {}
         }
     }
 }
@@ -77,19 +83,31 @@ pub(crate) fn backward<T: Element>(
         let start = block * block_rows;
         let x = Matrix::new(&x[start * in_features..][..rows * in_features], rows, in_features);
         let range = start * out_features..(start + rows) * out_features;
-        let gate = output.map(|output| {
-            let mut gate = gradient[range.clone()].to_vec();
-            gate_by(&mut gate, &output[range.clone()]);
-            gate
-        });
-        let g = gate.as_deref().unwrap_or(&gradient[range]);
+        let mut db = vec![T::zero(); out_features];
+        let gated = match output {
+            Some(output) => {
+                let mut gated = vec![T::zero(); range.len()];
+                gate_and_sum(
+                    &gradient[range.clone()],
+                    &output[range.clone()],
+                    &mut gated,
+                    &mut db,
+                );
+                Some(gated)
+            }
+            None => {
+                add_rows(&gradient[range.clone()], &mut db);
+                None
+            }
+        };
+        let g = gated.as_deref().unwrap_or(&gradient[range]);
         let g_matrix = Matrix::new(g, rows, out_features);
         if let Some(dx) = dx {
             multiply(g_matrix, weight, dx);
         }
         let mut dw = vec![T::zero(); out_features * in_features];
         multiply(g_matrix.transposed(), x, &mut dw);
-        (dw, column_sum(g, out_features))
+        (dw, db)
     };
 
     let chunk = block_rows * in_features;
@@ -112,24 +130,29 @@ pub(crate) fn backward<T: Element>(
 }
 
 vectorised! {
-    /// Sets the gradient to 0 where the rectified output is.
-    fn gate_by<T>(gradient: &'a mut [T], output: &'a [T]) -> () {
-        for (g, &y) in gradient.iter_mut().zip(output) {
-            *g = gated(*g, y);
+    /// The gradient where the rectified output is above 0, and 0 elsewhere; its
+    /// columns are added to `sums`.
+    fn gate_and_sum<T>(gradient: &'a [T], output: &'a [T], gated_out: &'a mut [T], sums: &'a mut [T]) -> () {
+        let width = sums.len();
+        let rows = gradient.chunks_exact(width).zip(output.chunks_exact(width));
+        for (out, (g, y)) in gated_out.chunks_exact_mut(width).zip(rows) {
+            for (((out, &g), &y), sum) in out.iter_mut().zip(g).zip(y).zip(&mut *sums) {
+                let g = gated(g, y);
+                *out = g;
+                *sum += g;
+            }
         }
     }
 }
 
 vectorised! {
-    /// The sum of each column of a block with `width` columns.
-    fn column_sum<T>(data: &'a [T], width: usize) -> Vec<T> {
-        let mut sums = vec![T::zero(); width];
-        for row in data.chunks_exact(width) {
+    /// Adds the rows of a block to `sums`.
+    fn add_rows<T>(data: &'a [T], sums: &'a mut [T]) -> () {
+        for row in data.chunks_exact(sums.len()) {
             for (sum, &v) in sums.iter_mut().zip(row) {
                 *sum += v;
             }
         }
-        sums
     }
 }
 

@@ -12,6 +12,7 @@ mod ours;
 mod python;
 mod report;
 mod suite;
+mod train;
 
 use std::path::Path;
 use std::process::Command;
@@ -35,6 +36,8 @@ Suites:
                  PyTorch Geometric: a download of up to 3 GB, kept below target
   autodiff       the differentiable embedding, the layers and a whole step of
                  training against the same
+  train          an epoch of GCN and GIN with EGG, SUM and Edge pooling against
+                 PyTorch Geometric, on PROTEINS, NCI1, Mutagenicity and DD
 
 Builds our side, makes a Python environment for the peers below target/bench,
 and lets the two take turns. Results go to target/bench/SUITE.json and .md. The
@@ -49,13 +52,13 @@ Options:
 
 Environment:
   EGG_BACKEND=openblas|pure-rust   the backend of our side
-  EGG_DATASETS=DIR                 a folder that has PROTEINS, for `graph`
+  EGG_DATASETS=DIR                 a folder that has the data sets
   PIP_INDEX_URL=URL, ...           as pip reads them. PyTorch without the parts
                                    for GPUs is far smaller: on Linux set
                                    PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 ";
 
-const SUITES: &[&Suite] = &[&geometry::SUITE, &graph::SUITE, &autodiff::SUITE];
+const SUITES: &[&Suite] = &[&geometry::SUITE, &graph::SUITE, &autodiff::SUITE, &train::SUITE];
 
 struct Request {
     suite: &'static Suite,

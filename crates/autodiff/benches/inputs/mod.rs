@@ -37,7 +37,7 @@ pub(crate) struct Inputs {
     pub(crate) x: Var,
     pub(crate) linear: Linear,
     pub(crate) norm: BatchNorm1d,
-    layers: Parameters,
+    pub(crate) layers: Parameters,
 
     pub(crate) mlp: Mlp,
     pub(crate) mlp_parameters: Parameters,

@@ -1,0 +1,191 @@
+//! Our side of `cargo xtask bench train`: reads task names, answers with times.
+//!
+//! A task is one epoch: every graph once, in batches of 32, forward, backward
+//! and a step of Adam.
+#![expect(clippy::print_stdout, reason = "run by hand, it says what it is for")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use candle_core::DType;
+use egg_autodiff::{Flatten, RankRule};
+use egg_graph::{
+    GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, batches, random_order, read_tu,
+};
+use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, cross_entropy};
+use egg_pool::PoolingConfig;
+use egg_pool::data::{BatchTargets, Convolved, PreparedGraphs};
+use egg_pool::model::{Architecture, Model, ModelConfig};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+#[path = "../../../xtask/peers/protocol.rs"]
+mod protocol;
+
+use protocol::{Export, Outcome, Timed, timed};
+
+/// Tensors without page faults, as a program that trains should have them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Data sets, and how many layers a GCN has on each.
+const DATA: [(&str, usize); 4] = [("PROTEINS", 2), ("NCI1", 3), ("Mutagenicity", 2), ("DD", 2)];
+
+/// The paper's threshold; the peers have the same.
+const RANK: RankRule = RankRule::Threshold(0.5);
+
+struct Inputs {
+    datasets: BTreeMap<&'static str, GraphDataset>,
+    /// A model in training, by the name of its task.
+    training: RefCell<BTreeMap<String, Training>>,
+}
+
+struct Training {
+    graphs: PreparedGraphs,
+    model: Model,
+    adam: Adam,
+    rng: ChaCha8Rng,
+}
+
+impl Training {
+    /// `task` is convolution, pooling and data set, as in `gcn_sum_NCI1`.
+    fn new(task: &str, datasets: &BTreeMap<&'static str, GraphDataset>) -> Outcome<Self> {
+        let unknown = || format!("no task of this name: {task}");
+        let [conv, pool, name]: [&str; 3] = task
+            .split('_')
+            .collect::<Vec<_>>()
+            .try_into()
+            .map_err(|_| unknown())?;
+        let dataset = datasets
+            .get(name)
+            .ok_or("this data set is not here; set EGG_DATASETS to the folder that has it")?;
+        let pooling = match pool {
+            "egg" => PoolingConfig::Egg {
+                rank: RANK,
+                flatten: Flatten::Upper,
+            },
+            name => name.parse()?,
+        };
+        let (architecture, convolved) = match conv {
+            "gcn" => (Architecture::Gcn, Convolved::Normalised),
+            "gin" => (Architecture::Gin, Convolved::Sum),
+            _ => return Err(unknown().into()),
+        };
+        let mut config = ModelConfig::paper(name, architecture, pooling);
+        config.hidden = if conv == "gcn" { 64 } else { 32 };
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let graphs = PreparedGraphs::new(dataset.clone(), convolved, DType::F32)?;
+        let outputs = graphs.outputs().ok_or("no classes")?;
+        let model = config.model(graphs.inputs(), outputs, DType::F32, &mut rng)?;
+        let adam = Adam::new(model.parameters(), AdamConfig::new(1e-3, Decay::L2(5e-4)))?;
+        Ok(Self {
+            graphs,
+            model,
+            adam,
+            rng,
+        })
+    }
+
+    fn epoch(&mut self) -> Outcome<f64> {
+        let order = random_order(self.graphs.dataset().len(), &mut self.rng);
+        let mut total = 0.0;
+        for indices in batches(&order, 32) {
+            let batch = self.graphs.batch(indices)?;
+            let Some(BatchTargets::Classes(classes)) = &batch.targets else {
+                return Err("no classes".into());
+            };
+            let output = self
+                .model
+                .network()
+                .forward(&batch, &mut Pass::Training(&mut self.rng))?;
+            let loss = cross_entropy(&output.scores, classes, Reduction::Sum)?;
+            self.adam.step(&loss.backward()?)?;
+            total += f64::from(loss.to_scalar::<f32>()?);
+        }
+        Ok(total)
+    }
+}
+
+fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
+    let mut all = inputs.training.borrow_mut();
+    if !all.contains_key(task) {
+        all.insert(task.to_owned(), Training::new(task, &inputs.datasets)?);
+    }
+    let training = RefCell::new(all.get_mut(task).ok_or("just inserted")?);
+    let (seconds, loss) = timed(|| training.borrow_mut().epoch())?;
+    if !loss.is_finite() {
+        return Err(format!("{task}: the loss is {loss}").into());
+    }
+    let steps = training.borrow().graphs.dataset().len().div_ceil(32);
+    Ok(Timed::new(seconds, steps, loss))
+}
+
+/// A data set below `EGG_DATASETS`, beside the project, or as xtask prepares it.
+fn find(name: &str) -> Option<PathBuf> {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = [
+        std::env::var_os("EGG_DATASETS").map(PathBuf::from),
+        Some(project.join("../shared/datasets")),
+        Some(project.join("datasets/prepared")),
+    ];
+    let entry = Registry::builtin().get(name).ok()?;
+    folders
+        .into_iter()
+        .flatten()
+        .find_map(|folder| entry.find_below(&folder))
+}
+
+fn export_dataset(export: &mut Export, name: &str, dataset: &GraphDataset) -> Outcome<()> {
+    let all = GraphBatch::all(dataset)?;
+    let numbers = |positions: &[usize]| -> Outcome<Vec<i64>> {
+        let numbers = positions.iter().map(|position| i64::try_from(*position));
+        Ok(numbers.collect::<Result<_, _>>()?)
+    };
+    let nodes = numbers(all.offsets())?;
+    export.array(&format!("{name}_nodes"), &[nodes.len()], nodes)?;
+    let rows = (0i64..).zip(all.row_offsets().windows(2));
+    let sources = rows.flat_map(|(row, part)| std::iter::repeat_n(row, part[1] - part[0]));
+    let targets = all.entries().iter().map(|id| i64::from(*id));
+    export.array(
+        &format!("{name}_edges"),
+        &[2, all.entries().len()],
+        sources.chain(targets),
+    )?;
+    let features = all.features();
+    export.array(
+        &format!("{name}_x"),
+        &[features.rows(), features.width()],
+        features.to_dense(),
+    )?;
+    let Some(Targets::Classes(labels)) = all.targets() else {
+        return Err(format!("{name} has no classes").into());
+    };
+    let classes: Vec<i64> = Labels::iter(labels).flatten().map(i64::from).collect();
+    export.array(&format!("{name}_y"), &[classes.len()], classes)
+}
+
+fn main() -> Outcome<()> {
+    let Some(mut export) = Export::from_arguments()? else {
+        println!("ratio: run by `cargo xtask bench train`");
+        return Ok(());
+    };
+    let mut datasets = BTreeMap::new();
+    for (name, _) in DATA {
+        if let Some(path) = find(name) {
+            let dataset = read_tu(&path, &ReadOptions::default())?;
+            export_dataset(&mut export, name, &dataset)?;
+            datasets.insert(name, dataset);
+        }
+    }
+    let about = match datasets.len() {
+        0 => "none here (set EGG_DATASETS to the folder that has them)".to_owned(),
+        _ => datasets.keys().copied().collect::<Vec<_>>().join(", "),
+    };
+    let inputs = Inputs {
+        datasets,
+        training: RefCell::default(),
+    };
+    export.serve(json!({"data": about}), |task| run(&inputs, task))
+}
