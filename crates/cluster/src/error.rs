@@ -24,4 +24,24 @@ pub enum Error {
     /// Something of a tensor.
     #[error(transparent)]
     Candle(#[from] candle_core::Error),
+    /// A graph has no edges to learn from.
+    #[error("the graph of {nodes} nodes has no edge to train on; give one with edges, or split off fewer of them")]
+    NoEdges {
+        /// Nodes of the graph.
+        nodes: usize,
+    },
+    /// A graph has no pair of nodes that is no edge.
+    #[error("the graph of {nodes} nodes is complete, so no pair can be sampled as a negative; use the exact likelihood")]
+    NoNonEdges {
+        /// Nodes of the graph.
+        nodes: usize,
+    },
+    /// An embedding is not one row per node.
+    #[error("the embedding has shape {found:?}, expected ({nodes}, d) with d > 0: one row per node of the target")]
+    EmbeddingShape {
+        /// Nodes of the target.
+        nodes: usize,
+        /// The shape found.
+        found: Vec<usize>,
+    },
 }
