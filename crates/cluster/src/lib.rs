@@ -5,5 +5,7 @@ mod vgae;
 
 pub use error::{Error, Result};
 pub use vgae::{
-    EncoderConfig, GraphEncoder, LinkTarget, MAX_LOG_SIGMA, Posterior, exact_likelihood, sampled_likelihood,
+    Autoencoder, AutoencoderConfig, Control, EncoderConfig, Epoch, GraphEncoder, Keep, Likelihood,
+    LinkScores, LinkTarget, LinkTask, MAX_LOG_SIGMA, Posterior, Precision, StopEarly, exact_likelihood,
+    link_logits, sampled_likelihood,
 };

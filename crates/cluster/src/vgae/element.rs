@@ -8,28 +8,17 @@ use super::logistic;
 pub(crate) trait Element: WithDType {
     /// Replaces each number by its sigmoid; gives the sum of the softplus.
     fn activate(x: &mut [Self]) -> f64;
-
-    /// Whether it is neither infinite nor NaN.
-    fn is_finite(self) -> bool;
 }
 
 impl Element for f32 {
     fn activate(x: &mut [Self]) -> f64 {
         logistic::activate_f32(x)
     }
-
-    fn is_finite(self) -> bool {
-        Self::is_finite(self)
-    }
 }
 
 impl Element for f64 {
     fn activate(x: &mut [Self]) -> f64 {
         logistic::activate_f64(x)
-    }
-
-    fn is_finite(self) -> bool {
-        Self::is_finite(self)
     }
 }
 
@@ -58,9 +47,10 @@ macro_rules! for_element {
                 type $T = f64;
                 $call
             }
-            other => {
-                Err(candle_core::Error::Msg(format!("egg-cluster computes in f32 or f64, not {other:?}")).into())
-            }
+            other => Err(candle_core::Error::Msg(format!(
+                "egg-cluster computes in f32 or f64, not {other:?}"
+            ))
+            .into()),
         }
     };
 }

@@ -91,7 +91,12 @@ impl GraphEncoder {
     ///
     /// # Errors
     /// [`Error::Graph`](crate::Error::Graph) if the sizes don't fit.
-    pub fn encode(&self, x: &NodeInput, propagation: &SparseMatrix, pass: &mut Pass<'_>) -> Result<Posterior> {
+    pub fn encode(
+        &self,
+        x: &NodeInput,
+        propagation: &SparseMatrix,
+        pass: &mut Pass<'_>,
+    ) -> Result<Posterior> {
         let hidden = NodeInput::Dense(self.first.forward_relu(x, propagation, pass)?);
         let mu = self.mu.forward(&hidden, propagation, pass)?;
         let log_sigma = match &self.log_sigma {

@@ -42,7 +42,12 @@ const ROWS: usize = 256;
 /// ```
 pub fn exact_likelihood(z: &Tensor, target: &LinkTarget) -> Result<Tensor> {
     check_embedding(z, target)?;
-    apply(Exact { target: target.clone() }, z)
+    apply(
+        Exact {
+            target: target.clone(),
+        },
+        z,
+    )
 }
 
 struct Exact {

@@ -185,7 +185,9 @@ mod tests {
                 let (softplus, sigmoid) = softplus_sigmoid_f32::<FUSED>(x);
                 let (exact_softplus, exact_sigmoid) = softplus_sigmoid(f64::from(x));
                 let below = f64::from(f32::MIN_POSITIVE) * 2.0;
-                let close = |found: f32, exact: f64| ulps(found, exact) < 4.0 || (exact < below && f64::from(found) < below);
+                let close = |found: f32, exact: f64| {
+                    ulps(found, exact) < 4.0 || (exact < below && f64::from(found) < below)
+                };
                 assert!(close(softplus, exact_softplus), "softplus({x}) = {softplus}");
                 assert!(close(sigmoid, exact_sigmoid), "sigmoid({x}) = {sigmoid}");
             }
@@ -201,7 +203,10 @@ mod tests {
     #[test]
     fn extremes_do_not_overflow() {
         let mut x = [0.0, 1e30, -1e30, f32::INFINITY, f32::NEG_INFINITY, f32::MAX];
-        assert_eq!(activate_f32(&mut x[..3]), f64::from(1e30f32) + f64::from(std::f32::consts::LN_2));
+        assert_eq!(
+            activate_f32(&mut x[..3]),
+            f64::from(1e30f32) + f64::from(std::f32::consts::LN_2)
+        );
         assert_eq!(activate_f32(&mut x[3..]), f64::INFINITY);
         assert_eq!(&x[..2], [0.5, 1.0]);
         assert!(x[2] < 1e-37 && x[4] < 1e-37 && x[3] == 1.0 && x[5] == 1.0);

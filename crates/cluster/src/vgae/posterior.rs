@@ -101,7 +101,11 @@ impl Posterior {
 fn limited<T: WithDType>(log_sigma: T) -> f64 {
     let log_sigma = log_sigma.to_f64();
     // A NaN stays one.
-    if log_sigma > MAX_LOG_SIGMA { MAX_LOG_SIGMA } else { log_sigma }
+    if log_sigma > MAX_LOG_SIGMA {
+        MAX_LOG_SIGMA
+    } else {
+        log_sigma
+    }
 }
 
 struct Reparametrise {

@@ -183,7 +183,8 @@ impl ValueAndGradient for Sampled {
                 for block in &blocks {
                     let pulls = block.starts[range] as usize..block.starts[range + 1] as usize;
                     for pull in &block.pulls[pulls] {
-                        let (row, other) = ((pull.node as usize - first) * width, pull.other as usize * width);
+                        let (row, other) =
+                            ((pull.node as usize - first) * width, pull.other as usize * width);
                         let row = &mut gradient[row..row + width];
                         for (gradient, z) in row.iter_mut().zip(&z[other..other + width]) {
                             *gradient += pull.slope * *z;

@@ -49,7 +49,9 @@ pub(super) fn all_pairs<T: Element>(z: &[T], width: usize) -> (f64, Vec<T>) {
                 .with_max_len(1)
                 .map_init(
                     || Scratch::new(size, width),
-                    |scratch, &(left, right)| tile(&blocks[left], &blocks[right], left == right, width, scratch),
+                    |scratch, &(left, right)| {
+                        tile(&blocks[left], &blocks[right], left == right, width, scratch)
+                    },
                 )
                 .collect();
             sum += sums.iter().sum::<f64>();
@@ -131,7 +133,10 @@ enum Sides {
 
 /// `m x n` from an inner dimension of `k`, on one thread.
 fn product<T: Element>(sides: Sides, a: &[T], b: &[T], m: usize, n: usize, k: usize, out: &mut [T]) {
-    assert!(a.len() == m * k && b.len() == k * n && out.len() == m * n, "shapes of a tile");
+    assert!(
+        a.len() == m * k && b.len() == k * n && out.len() == m * n,
+        "shapes of a tile"
+    );
     let (a_column, a_row) = if sides == Sides::Right { (m, 1) } else { (1, k) };
     let (b_column, b_row) = if sides == Sides::Outer { (k, 1) } else { (1, n) };
     // SAFETY: the slices were just found to hold m k, k n and m n numbers; the
@@ -207,7 +212,15 @@ mod tests {
 
     #[test]
     fn tiles_equal_the_definition() {
-        for (nodes, width) in [(1, 1), (2, 3), (127, 4), (128, 16), (129, 5), (300, 16), (400, 17)] {
+        for (nodes, width) in [
+            (1, 1),
+            (2, 3),
+            (127, 4),
+            (128, 16),
+            (129, 5),
+            (300, 16),
+            (400, 17),
+        ] {
             let z: Vec<f64> = (0..nodes * width)
                 .map(|at| ((at * 7919 % 1013) as f64 / 1013.0 - 0.5) * 2.0)
                 .collect();
