@@ -1,5 +1,7 @@
 //! Node clustering on the Grassmann manifold.
 
 mod error;
+pub mod kmeans;
+pub mod metrics;
 
 pub use error::{Error, Result};
