@@ -9,6 +9,69 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// There is nothing to work on.
+    #[error("{what} is empty: there must be at least one row and one column")]
+    Empty {
+        /// What is empty.
+        what: &'static str,
+    },
+    /// Two things that belong together differ in length.
+    #[error("{what} has {found} {unit}, expected {expected}")]
+    Length {
+        /// What has the wrong length.
+        what: &'static str,
+        /// What is counted.
+        unit: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A number that is NaN or infinite.
+    #[error("{what} has {value} in row {row}, column {column}: every number must be finite")]
+    NonFinite {
+        /// What has it.
+        what: &'static str,
+        /// Zero-based.
+        row: usize,
+        /// Zero-based.
+        column: usize,
+        /// The number.
+        value: f64,
+    },
+    /// A setting out of its range.
+    #[error("{name} = {value}: {requirement}")]
+    Setting {
+        /// Which one.
+        name: &'static str,
+        /// What it was.
+        value: String,
+        /// What it must be.
+        requirement: &'static str,
+    },
+    /// A measure that has no value for this input.
+    #[error("{measure} is not defined: {reason}")]
+    Undefined {
+        /// Which measure.
+        measure: &'static str,
+        /// Why it has no value, and what to do.
+        reason: &'static str,
+    },
+    /// An iteration that did not reach its tolerance.
+    #[error(
+        "{what} did not converge in {iterations} iterations: the residual is {residual:e}, wanted {tolerance:e}; \
+         allow more iterations or a wider tolerance"
+    )]
+    NotConverged {
+        /// What was iterated.
+        what: &'static str,
+        /// How often.
+        iterations: usize,
+        /// What was reached.
+        residual: f64,
+        /// What was asked for.
+        tolerance: f64,
+    },
     /// Something of the graphs.
     #[error(transparent)]
     Graph(#[from] egg_graph::Error),
@@ -49,16 +112,6 @@ pub enum Error {
         nodes: usize,
         /// The shape found.
         found: Vec<usize>,
-    },
-    /// A setting of training is outside its range.
-    #[error("{name} = {value} is not allowed: {requirement}")]
-    Setting {
-        /// The setting.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it must satisfy.
-        requirement: &'static str,
     },
     /// A data set is not one graph.
     #[error(
@@ -102,4 +155,27 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
+}
+
+impl Error {
+    pub(crate) fn setting(name: &'static str, value: impl ToString, requirement: &'static str) -> Self {
+        Self::Setting {
+            name,
+            value: value.to_string(),
+            requirement,
+        }
+    }
+}
+
+/// Refuses a setting unless it is as it should be.
+pub(crate) fn require(
+    ok: bool,
+    name: &'static str,
+    value: impl ToString,
+    requirement: &'static str,
+) -> Result<()> {
+    if ok {
+        return Ok(());
+    }
+    Err(Error::setting(name, value, requirement))
 }

@@ -5,18 +5,18 @@ use egg_nn::{AdamConfig, Decay};
 use serde::{Deserialize, Serialize};
 
 use super::encoder::EncoderConfig;
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 
 /// Which pairs of nodes the loss looks at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Likelihood {
-    /// All n^2 of them, weighted: [`exact_likelihood`](crate::exact_likelihood).
+    /// All n^2 of them, weighted: [`exact_likelihood`](super::exact_likelihood).
     /// Time grows with n^2, memory with n.
     #[default]
     Exact,
     /// The edges and as many others, drawn anew in each epoch:
-    /// [`sampled_likelihood`](crate::sampled_likelihood). Linear in the edges.
+    /// [`sampled_likelihood`](super::sampled_likelihood). Linear in the edges.
     NegativeSampling,
 }
 
@@ -53,7 +53,7 @@ pub struct StopEarly {
 /// What an autoencoder is trained with. The default is the paper's.
 ///
 /// ```
-/// use egg_cluster::{AutoencoderConfig, Likelihood};
+/// use egg_cluster::vgae::{AutoencoderConfig, Likelihood};
 ///
 /// let paper = AutoencoderConfig::default();
 /// assert_eq!((paper.epochs, paper.learning_rate, paper.likelihood), (200, 0.01, Likelihood::Exact));
@@ -101,29 +101,23 @@ impl Default for AutoencoderConfig {
 
 impl AutoencoderConfig {
     pub(super) fn check(&self) -> Result<()> {
-        let refuse = |name, value, requirement| {
-            Err(Error::Setting {
-                name,
-                value,
-                requirement,
-            })
-        };
-        if !(self.beta >= 0.0 && self.beta.is_finite()) {
-            return refuse("beta", self.beta, "it must be finite and at least 0");
-        }
+        require(
+            self.beta >= 0.0 && self.beta.is_finite(),
+            "beta",
+            self.beta,
+            "it must be finite and at least 0",
+        )?;
         for (name, width) in [("hidden", self.encoder.hidden), ("latent", self.encoder.latent)] {
             // No allocation by a number in a file alone.
-            if !(1..=1 << 16).contains(&width) {
-                return refuse(name, width as f64, "a layer has 1 to 65536 columns");
-            }
+            let ok = (1..=1 << 16).contains(&width);
+            require(ok, name, width, "a layer has 1 to 65536 columns")?;
         }
-        if self.stop_early.is_some() && self.validate_every == 0 {
-            return refuse(
-                "validate_every",
-                0.0,
-                "early stopping goes by validations: it must be at least 1",
-            );
-        }
+        require(
+            self.stop_early.is_none() || self.validate_every > 0,
+            "validate_every",
+            self.validate_every,
+            "early stopping goes by validations: it must be at least 1",
+        )?;
         Ok(())
     }
 

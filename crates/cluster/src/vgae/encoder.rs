@@ -11,7 +11,7 @@ use crate::error::Result;
 /// What an encoder is built from.
 ///
 /// ```
-/// use egg_cluster::EncoderConfig;
+/// use egg_cluster::vgae::EncoderConfig;
 /// let paper = EncoderConfig::default();
 /// assert_eq!((paper.hidden, paper.latent, paper.variational), (32, 16, true));
 /// ```
@@ -45,7 +45,7 @@ impl Default for EncoderConfig {
 ///
 /// ```
 /// use candle_core::{DType, Device};
-/// use egg_cluster::{EncoderConfig, GraphEncoder};
+/// use egg_cluster::vgae::{EncoderConfig, GraphEncoder};
 /// use egg_graph::conv::NodeInput;
 /// use egg_graph::{Features, Graph, GraphDataset, Propagation};
 /// use egg_nn::{Parameters, Pass};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::decoder::LinkScores;
+use crate::metrics::Ranking;
 
 /// One epoch, when it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub struct Epoch {
     /// The whole loss, before this epoch's step.
     pub loss: f64,
     /// Of the held-out edges, after this epoch's step, if it was time to look.
-    pub validation: Option<LinkScores>,
+    pub validation: Option<Ranking>,
 }
 
 /// Whether to go on.

@@ -30,7 +30,7 @@ const ROWS: usize = 256;
 ///
 /// ```
 /// use candle_core::{Device, Tensor, Var};
-/// use egg_cluster::{LinkTarget, exact_likelihood};
+/// use egg_cluster::vgae::{LinkTarget, exact_likelihood};
 /// use egg_graph::Graph;
 ///
 /// let target = LinkTarget::new(Graph::from_edges(2, &[(0, 1)])?.view())?;

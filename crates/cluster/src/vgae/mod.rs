@@ -17,7 +17,7 @@ mod tiles;
 mod training;
 
 pub use config::{AutoencoderConfig, Likelihood, Precision, StopEarly};
-pub use decoder::{LinkScores, link_logits};
+pub use decoder::{link_logits, rank_links};
 pub use encoder::{EncoderConfig, GraphEncoder};
 pub use event::{Control, Epoch};
 pub use exact::exact_likelihood;

@@ -24,7 +24,7 @@ const BLOCK: usize = 1 << 12;
 ///
 /// ```
 /// use candle_core::{Device, Tensor};
-/// use egg_cluster::Posterior;
+/// use egg_cluster::vgae::Posterior;
 ///
 /// let (mu, log_sigma) = (Tensor::new(&[[1f64, 0.0]], &Device::Cpu)?, Tensor::zeros((1, 2), candle_core::DType::F64, &Device::Cpu)?);
 /// let posterior = Posterior::new(mu, Some(log_sigma))?;

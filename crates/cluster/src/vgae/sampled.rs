@@ -34,7 +34,7 @@ const RANGES: usize = 256;
 /// # Complexity
 /// `O(edges (d + log degree))` time, `O(n d + edges)` memory. (Drawing takes longer
 /// by the share of pairs that are edges; of a nearly complete graph take the
-/// [exact likelihood](crate::exact_likelihood).)
+/// [exact likelihood](super::exact_likelihood).)
 ///
 /// # Errors
 /// [`Error::EmbeddingShape`] unless `z` has a row per node of the target,
@@ -43,7 +43,7 @@ const RANGES: usize = 256;
 ///
 /// ```
 /// use candle_core::{Device, Tensor};
-/// use egg_cluster::{LinkTarget, sampled_likelihood};
+/// use egg_cluster::vgae::{LinkTarget, sampled_likelihood};
 /// use egg_graph::Graph;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///

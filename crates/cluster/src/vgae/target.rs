@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// Cheap to clone.
 ///
 /// ```
-/// use egg_cluster::LinkTarget;
+/// use egg_cluster::vgae::LinkTarget;
 /// use egg_graph::Graph;
 ///
 /// let target = LinkTarget::new(Graph::from_edges(3, &[(0, 1), (1, 2)])?.view())?;

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// The nodes of one graph, the edges to train on, and those to predict.
 ///
 /// ```
-/// use egg_cluster::LinkTask;
+/// use egg_cluster::vgae::LinkTask;
 /// use egg_graph::synthetic::karate_club;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///

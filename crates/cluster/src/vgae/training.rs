@@ -9,13 +9,14 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::config::{AutoencoderConfig, Likelihood};
-use super::decoder::LinkScores;
+use super::decoder::rank_links;
 use super::encoder::GraphEncoder;
 use super::event::{Control, Epoch};
 use super::exact::exact_likelihood;
 use super::sampled::sampled_likelihood;
 use super::task::LinkTask;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
+use crate::metrics::Ranking;
 
 /// Where a run is kept while it lasts, and how often it is written there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,9 +42,9 @@ pub struct Autoencoder {
     /// stopped early.
     pub epoch: u64,
     /// Of held-out edges, at the end.
-    pub validation: Option<LinkScores>,
+    pub validation: Option<Ranking>,
     /// Of held-out edges, at the end; nothing was chosen by it.
-    pub test: Option<LinkScores>,
+    pub test: Option<Ranking>,
 }
 
 impl Autoencoder {
@@ -61,7 +62,7 @@ impl Autoencoder {
     /// [`Error::Layer`] if it can't be read or written.
     ///
     /// ```
-    /// use egg_cluster::{Autoencoder, AutoencoderConfig, Control, LinkTask};
+    /// use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, Control, LinkTask};
     /// use egg_graph::{Features, synthetic::karate_club};
     ///
     /// let club = karate_club()?;
@@ -147,12 +148,13 @@ const KEY: &str = "autoencoder";
 
 impl<'a> Run<'a> {
     fn begin(task: &'a LinkTask, config: &'a AutoencoderConfig, seed: u64) -> Result<Self> {
-        if config.stop_early.is_some() && task.validation().is_none() {
-            return Err(Error::Setting {
-                name: "stop_early.patience",
-                value: config.stop_early.map_or(0, |stop| stop.patience) as f64,
-                requirement: "early stopping needs held-out edges: split some off",
-            });
+        if let Some(stop) = config.stop_early {
+            require(
+                task.validation().is_some(),
+                "stop_early.patience",
+                stop.patience,
+                "early stopping needs held-out edges: split some off",
+            )?;
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let dtype = config.precision.dtype();
@@ -218,7 +220,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn validate(&mut self) -> Result<Option<LinkScores>> {
+    fn validate(&mut self) -> Result<Option<Ranking>> {
         let every = self.config.validate_every;
         let Some(part) = self.task.validation() else {
             return Ok(None);
@@ -226,9 +228,9 @@ impl<'a> Run<'a> {
         if every == 0 || !self.done.is_multiple_of(every) {
             return Ok(None);
         }
-        let scores = LinkScores::of(&self.embed()?, part)?;
+        let scores = rank_links(&self.embed()?, part)?;
         if let Some(stopping) = &mut self.stopping {
-            match stopping.observe(scores.auc) {
+            match stopping.observe(scores.roc_auc) {
                 Verdict::Better => self.best = Some((self.done, self.parameters.snapshot()?)),
                 Verdict::Wait => {}
                 Verdict::Stop => self.stopped = true,
@@ -248,9 +250,8 @@ impl<'a> Run<'a> {
             epoch = *best_epoch;
         }
         let embedding = self.embed()?;
-        let scores = |part: Option<&egg_graph::LinkPart>| {
-            part.map(|part| LinkScores::of(&embedding, part)).transpose()
-        };
+        let scores =
+            |part: Option<&egg_graph::LinkPart>| part.map(|part| rank_links(&embedding, part)).transpose();
         Ok(Autoencoder {
             validation: scores(self.task.validation())?,
             test: scores(self.task.test())?,

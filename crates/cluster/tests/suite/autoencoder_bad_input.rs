@@ -1,9 +1,10 @@
 //! What is refused, and how.
 
 use candle_core::{DType, Device, Tensor};
-use egg_cluster::{
-    Autoencoder, AutoencoderConfig, Control, EncoderConfig, Error, LinkTarget, LinkTask, Posterior,
-    StopEarly, exact_likelihood, link_logits, sampled_likelihood,
+use egg_cluster::Error;
+use egg_cluster::vgae::{
+    Autoencoder, AutoencoderConfig, Control, EncoderConfig, LinkTarget, LinkTask, Posterior, StopEarly,
+    exact_likelihood, link_logits, sampled_likelihood,
 };
 use egg_graph::{Features, Graph, GraphDataset};
 

@@ -1,8 +1,9 @@
 //! Training: it learns, it resumes, it can be cancelled, and threads don't matter.
 
-use egg_cluster::{
-    Autoencoder, AutoencoderConfig, Control, EncoderConfig, Epoch, Error, Keep, Likelihood, LinkTask,
-    Precision, StopEarly,
+use egg_cluster::Error;
+use egg_cluster::vgae::{
+    Autoencoder, AutoencoderConfig, Control, EncoderConfig, Epoch, Keep, Likelihood, LinkTask, Precision,
+    StopEarly,
 };
 
 use crate::tensors::{communities, flat, on_threads, rng};
@@ -32,8 +33,8 @@ fn bits(trained: &Autoencoder) -> Vec<u64> {
     let mut numbers = flat(&trained.embedding);
     numbers.extend(trained.history.iter().map(|epoch| epoch.loss));
     let validations = trained.history.iter().filter_map(|epoch| epoch.validation);
-    numbers.extend(validations.flat_map(|scores| [scores.auc, scores.average_precision]));
-    numbers.extend([trained.validation.unwrap().auc, trained.test.unwrap().auc]);
+    numbers.extend(validations.flat_map(|scores| [scores.roc_auc, scores.average_precision]));
+    numbers.extend([trained.validation.unwrap().roc_auc, trained.test.unwrap().roc_auc]);
     numbers.push(trained.epoch as f64);
     numbers.iter().map(|number| number.to_bits()).collect()
 }
@@ -58,7 +59,7 @@ fn every_kind_learns_to_predict_held_out_edges() {
             assert_eq!(validations.count(), 10);
             let test = trained.test.unwrap();
             assert!(
-                test.auc > 0.75 && test.average_precision > 0.7,
+                test.roc_auc > 0.75 && test.average_precision > 0.7,
                 "{likelihood:?} {variational} {test:?}"
             );
             assert!(trained.history[99].loss < trained.history[0].loss);

@@ -2,7 +2,7 @@
 //! number of threads.
 
 use candle_core::{DType, Device, Tensor, Var};
-use egg_cluster::{LinkTarget, Posterior, exact_likelihood, sampled_likelihood};
+use egg_cluster::vgae::{LinkTarget, Posterior, exact_likelihood, sampled_likelihood};
 use egg_graph::Graph;
 use egg_nn::Pass;
 use proptest::prelude::*;

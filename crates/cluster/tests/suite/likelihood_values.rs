@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candle_core::{DType, Device, Var};
-use egg_cluster::{EncoderConfig, GraphEncoder, LinkTarget, Posterior, exact_likelihood};
+use egg_cluster::vgae::{EncoderConfig, GraphEncoder, LinkTarget, Posterior, exact_likelihood};
 use egg_graph::{Graph, GraphDataset, Propagation};
 use egg_nn::{Parameters, Pass};
 use serde::Deserialize;
