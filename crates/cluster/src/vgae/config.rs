@@ -100,7 +100,7 @@ impl Default for AutoencoderConfig {
 }
 
 impl AutoencoderConfig {
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         require(
             self.beta >= 0.0 && self.beta.is_finite(),
             "beta",

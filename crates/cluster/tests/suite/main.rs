@@ -4,4 +4,5 @@ mod autoencoder_bad_input;
 mod autoencoder_training;
 mod likelihood_gradient;
 mod likelihood_values;
+mod node_clustering;
 mod tensors;
