@@ -1,7 +1,11 @@
 //! Node clustering on the Grassmann manifold.
 
+pub mod egg;
 mod error;
 pub mod kmeans;
+pub mod manifold;
 pub mod metrics;
+pub mod spectral;
+mod tall;
 
 pub use error::{Error, Result};

@@ -1,0 +1,15 @@
+//! The tests of the crate from outside, in one program with a file per subject.
+
+mod fixture;
+mod samples;
+
+mod bad_input;
+mod determinism;
+mod egg;
+mod kmeans_properties;
+mod kmeans_values;
+mod metrics_properties;
+mod metrics_values;
+mod mini_batch;
+mod randomised;
+mod spectral;
