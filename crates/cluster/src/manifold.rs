@@ -56,7 +56,10 @@ pub fn cluster_subspaces<T: Scalar, R: Rng + ?Sized>(
     rng: &mut R,
 ) -> Result<SubspaceClusters<T>> {
     let mut points: Vec<GrassmannPoint<T>> = Vec::with_capacity(matrices.len());
-    for (index, rectified) in rectify_batch(matrices, RankRule::Fixed(p))?.into_iter().enumerate() {
+    for (index, rectified) in rectify_batch(matrices, RankRule::Fixed(p))?
+        .into_iter()
+        .enumerate()
+    {
         if rectified.choice.p != p {
             return Err(Error::setting(
                 "p",
@@ -67,7 +70,10 @@ pub fn cluster_subspaces<T: Scalar, R: Rng + ?Sized>(
         points.push(rectified.point()?);
     }
     let found = kmeans.fit(&points, rng)?;
-    #[expect(clippy::cast_possible_truncation, reason = "no more clusters than matrices in memory")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more clusters than matrices in memory"
+    )]
     let labels = found.labels.iter().map(|label| *label as u32).collect();
     Ok(SubspaceClusters { labels, found })
 }

@@ -152,12 +152,9 @@ impl RankRule {
     /// ```
     pub fn choose_for<T: Scalar>(self, singular_values: &[f64], shape: (usize, usize)) -> Result<RankChoice> {
         self.validate()?;
-        let bad = singular_values
-            .iter()
-            .enumerate()
-            .find(|&(at, &value)| {
-                !value.is_finite() || value < 0.0 || (at > 0 && singular_values[at - 1] < value)
-            });
+        let bad = singular_values.iter().enumerate().find(|&(at, &value)| {
+            !value.is_finite() || value < 0.0 || (at > 0 && singular_values[at - 1] < value)
+        });
         if let Some((_, &value)) = bad {
             return Err(Error::Parameter {
                 name: "singular value",
@@ -362,7 +359,13 @@ mod tests {
         let given = RankRule::Fixed(3).choose_for::<f64>(&sigma, (10, 10)).unwrap();
         assert_eq!(given, choose(RankRule::Fixed(3), &sigma));
         assert_eq!((given.p, given.numerical_rank), (4, 4));
-        assert_eq!(RankRule::Fixed(9).choose_for::<f32>(&[1.0, 1e-7], (9, 9)).unwrap().p, 1);
+        assert_eq!(
+            RankRule::Fixed(9)
+                .choose_for::<f32>(&[1.0, 1e-7], (9, 9))
+                .unwrap()
+                .p,
+            1
+        );
         for bad in [&[1.0, 2.0][..], &[f64::NAN], &[1.0, -1.0], &[f64::INFINITY]] {
             assert!(RankRule::Fixed(1).choose_for::<f64>(bad, (2, 2)).is_err());
         }

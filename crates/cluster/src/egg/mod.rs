@@ -216,7 +216,10 @@ impl Egg {
         let found = svd.run(h, rng)?;
         let values = found.s.to_vec();
         let choice = self.config.rank.choose_for::<M::Scalar>(&values, shape)?;
-        let all = values.len() == shape.0.min(shape.1) || choice.numerical_rank < values.len();
+        let shorter = shape.0.min(shape.1);
+        let all = values.len() < svd.config().components.min(shorter)
+            || values.len() == shorter
+            || choice.numerical_rank < values.len();
         require(
             all || (choice.p < values.len() && choice.by_rule <= values.len()),
             "components",

@@ -111,7 +111,11 @@ impl RandomisedSvd {
     pub fn run<M: LinearMap, R: Rng + ?Sized>(&self, a: &M, rng: &mut R) -> Result<TruncatedSvd> {
         let (n, m) = a.shape();
         let shorter = n.min(m);
-        let width = self.config.components.saturating_add(self.config.oversampling).min(shorter);
+        let width = self
+            .config
+            .components
+            .saturating_add(self.config.oversampling)
+            .min(shorter);
         let start = Array2::from_shape_simple_fn((m, width), || StandardNormal.sample(rng));
         let mut basis = tall::orthonormal(&a.apply(&start)?)?;
         for _ in 0..self.config.power_iterations {
@@ -138,5 +142,7 @@ impl RandomisedSvd {
 }
 
 fn unit(rows: usize, columns: usize) -> Array2<f64> {
-    Array2::from_shape_fn((rows, columns), |(row, column)| f64::from(u8::from(row == column)))
+    Array2::from_shape_fn((rows, columns), |(row, column)| {
+        f64::from(u8::from(row == column))
+    })
 }

@@ -127,7 +127,11 @@ impl Nearest {
                 let square = lane[at];
                 let better = square < first[at];
                 let displaced = if better { first[at] } else { square };
-                second[at] = if displaced < second[at] { displaced } else { second[at] };
+                second[at] = if displaced < second[at] {
+                    displaced
+                } else {
+                    second[at]
+                };
                 first[at] = if better { square } else { first[at] };
                 label[at] = if better { centre } else { label[at] };
             }
@@ -156,8 +160,11 @@ mod tests {
                     tile.measure(&data, width, 0.5, &means);
                     for (at, row) in data.chunks(width).enumerate() {
                         for (centre, lane) in means.chunks(width).zip(&tile.squares) {
-                            let expected: f64 =
-                                row.iter().zip(centre).map(|(x, y)| (f64::from(*x) * 0.5 - y).powi(2)).sum();
+                            let expected: f64 = row
+                                .iter()
+                                .zip(centre)
+                                .map(|(x, y)| (f64::from(*x) * 0.5 - y).powi(2))
+                                .sum();
                             assert!((lane[at] - expected).abs() <= 1e-13 * expected);
                             assert!((square(row, 0.5, centre) - expected).abs() <= 1e-13 * expected);
                         }
@@ -170,6 +177,9 @@ mod tests {
     #[test]
     fn the_first_of_equals_is_nearest() {
         let nearest = Nearest::of(&[[2.0; LANES], [1.0; LANES], [1.0; LANES]]);
-        assert_eq!((nearest.label[3], nearest.first[3], nearest.second[3]), (1, 1.0, 1.0));
+        assert_eq!(
+            (nearest.label[3], nearest.first[3], nearest.second[3]),
+            (1, 1.0, 1.0)
+        );
     }
 }

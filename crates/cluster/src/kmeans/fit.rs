@@ -65,7 +65,11 @@ impl KMeans {
     /// # Errors
     /// [`Error::Empty`], [`Error::NonFinite`], and [`Error::Setting`] if there
     /// are fewer points than clusters.
-    pub fn fit<T: Scalar, R: Rng + ?Sized>(&self, points: ArrayView2<'_, T>, rng: &mut R) -> Result<KMeansFit> {
+    pub fn fit<T: Scalar, R: Rng + ?Sized>(
+        &self,
+        points: ArrayView2<'_, T>,
+        rng: &mut R,
+    ) -> Result<KMeansFit> {
         let config = self.config();
         let points = Points::new(points)?;
         enough(&points, config.clusters)?;
@@ -195,7 +199,9 @@ impl Run {
 /// Centres in the units of the data, k x d.
 pub(super) fn unscaled_centres<T: Scalar>(centres: &[f64], points: &Points<'_, T>) -> Array2<f64> {
     let shape = (centres.len() / points.width, points.width);
-    Array2::from_shape_fn(shape, |(row, column)| centres[row * points.width + column] / points.scale)
+    Array2::from_shape_fn(shape, |(row, column)| {
+        centres[row * points.width + column] / points.scale
+    })
 }
 
 /// A sum of squares in the units of the data; the largest number there is if

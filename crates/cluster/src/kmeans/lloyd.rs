@@ -214,9 +214,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                 (distance, index, label)
             })
             .collect();
-        let farther = |a: &(f64, usize, usize), b: &(f64, usize, usize)| {
-            b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
-        };
+        let farther =
+            |a: &(f64, usize, usize), b: &(f64, usize, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         let wanted = empty.len().min(by_distance.len());
         by_distance.select_nth_unstable_by(wanted - 1, farther);
         by_distance.truncate(wanted);

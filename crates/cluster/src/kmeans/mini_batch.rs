@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::config::{Start, check_clusters};
 use super::distance::{LANES, Nearest, Tile, square};
 use super::fit::{KMeansFit, enough, nearest, unscaled_centres, unscaled_inertia};
+use super::lloyd::Lloyd;
 use super::plus_plus::{distinct, first_centres};
 use super::points::Points;
 use crate::error::{Result, require};
+
+/// Lloyd's iterations at most on the sample of a start.
+const SAMPLE_ITERATIONS: usize = 30;
 
 /// Settings of mini-batch k-means (Sculley, *Web-scale k-means clustering*,
 /// 2010): a step draws a batch of rows and moves each centre towards the mean
@@ -44,7 +48,8 @@ pub struct MiniBatchConfig {
     /// Steps without a lower smoothed inertia before it ends; at least 1.
     #[serde(default = "defaults::patience")]
     pub patience: usize,
-    /// First centres that are tried on a sample; at least 1.
+    /// First centres that are tried, each by plain k-means on a sample of three
+    /// batches; at least 1.
     #[serde(default = "defaults::starts")]
     pub starts: usize,
     /// A centre that has had less than this share of what the busiest has had
@@ -137,7 +142,11 @@ impl MiniBatchKMeans {
     ///
     /// # Errors
     /// As [`KMeans::fit`](super::KMeans::fit).
-    pub fn fit<T: Scalar, R: Rng + ?Sized>(&self, points: ArrayView2<'_, T>, rng: &mut R) -> Result<KMeansFit> {
+    pub fn fit<T: Scalar, R: Rng + ?Sized>(
+        &self,
+        points: ArrayView2<'_, T>,
+        rng: &mut R,
+    ) -> Result<KMeansFit> {
         let config = &self.config;
         let points = Points::new(points)?;
         enough(&points, config.clusters)?;
@@ -187,7 +196,10 @@ impl MiniBatchKMeans {
         rng: &mut R,
     ) -> Result<(Vec<f64>, usize)> {
         let config = &self.config;
-        let wanted = config.batch.saturating_mul(3).max(config.clusters.saturating_mul(3));
+        let wanted = config
+            .batch
+            .saturating_mul(3)
+            .max(config.clusters.saturating_mul(3));
         let size = wanted.min(points.count);
         let trial = gathered(points, &distinct(points.count, size, rng));
         let trial = Points::new(ArrayView2::from_shape((size, points.width), &trial).map_err(shape)?)?;
@@ -195,7 +207,12 @@ impl MiniBatchKMeans {
         for start in 0..config.starts {
             let sample = gathered(points, &distinct(points.count, size, rng));
             let sample = Points::new(ArrayView2::from_shape((size, points.width), &sample).map_err(shape)?)?;
-            let mut centres = first_centres(&sample, config.clusters, config.start, rng);
+            let centres = first_centres(&sample, config.clusters, config.start, rng);
+            // A few iterations on a sample cost nothing beside the steps, and
+            // a bad start is rarely mended by them.
+            let mut lloyd = Lloyd::new(&sample, centres);
+            lloyd.run(SAMPLE_ITERATIONS, 0.0);
+            let mut centres = lloyd.centres;
             let change = points.scale / sample.scale;
             centres.iter_mut().for_each(|x| *x *= change);
             let on_trial: Vec<f64> = centres.iter().map(|x| x * trial.scale / points.scale).collect();
@@ -218,7 +235,11 @@ fn shape(_: ndarray::ShapeError) -> crate::Error {
 
 /// Rows by index, one after the other.
 fn gathered<T: Scalar>(points: &Points<'_, T>, indices: &[usize]) -> Vec<T> {
-    indices.iter().flat_map(|index| points.row(*index)).copied().collect()
+    indices
+        .iter()
+        .flat_map(|index| points.row(*index))
+        .copied()
+        .collect()
 }
 
 struct State<'a, T: Scalar> {
@@ -289,7 +310,9 @@ impl<T: Scalar> State<'_, T> {
         let width = self.points.width;
         let places = distinct(drawn.len(), idle.len().min(drawn.len()), rng);
         let others = (0..self.counts.len()).filter(|cluster| !idle.contains(cluster));
-        let least = others.map(|cluster| self.counts[cluster]).fold(f64::INFINITY, f64::min);
+        let least = others
+            .map(|cluster| self.counts[cluster])
+            .fold(f64::INFINITY, f64::min);
         for (cluster, place) in idle.iter().zip(places) {
             let row = self.points.row(drawn[place]);
             let centre = &mut self.centres[cluster * width..(cluster + 1) * width];

@@ -132,7 +132,11 @@ fn best_candidate<T: Scalar>(points: &Points<'_, T>, candidates: &[f64], closest
                 };
                 for (sum, new) in sums.iter_mut().zip(squares) {
                     for lane in 0..LANES {
-                        sum[lane] += if new[lane] < old[lane] { new[lane] } else { old[lane] };
+                        sum[lane] += if new[lane] < old[lane] {
+                            new[lane]
+                        } else {
+                            old[lane]
+                        };
                     }
                 }
             });
@@ -181,7 +185,14 @@ mod tests {
         let mut weights = vec![0.0; 3000];
         (weights[5], weights[2000], weights[2999]) = (1.0, 2.0, 1.0);
         let totals: Vec<f64> = weights.chunks(BLOCK).map(|part| part.iter().sum()).collect();
-        for (at, index) in [(0.0, 5), (0.2, 5), (0.3, 2000), (0.7, 2000), (0.8, 2999), (1.0, 2999)] {
+        for (at, index) in [
+            (0.0, 5),
+            (0.2, 5),
+            (0.3, 2000),
+            (0.7, 2000),
+            (0.8, 2999),
+            (1.0, 2999),
+        ] {
             assert_eq!(draw(&totals, &weights, at), index, "{at}");
         }
         assert_eq!(draw(&[0.0, 0.0], &vec![0.0; 1500], 0.5), 0);
@@ -201,11 +212,14 @@ mod tests {
 
     #[test]
     fn far_groups_get_a_centre_each() {
-        let rows: Vec<f64> = (0..300).map(|i| f64::from(i % 3) * 1e6 + f64::from(i) * 1e-3).collect();
+        let rows: Vec<f64> = (0..300)
+            .map(|i| f64::from(i % 3) * 1e6 + f64::from(i) * 1e-3)
+            .collect();
         let matrix = ndarray::ArrayView2::from_shape((300, 1), &rows).unwrap();
         let points = Points::new(matrix).unwrap();
         for seed in 0..20 {
-            let mut centres = first_centres(&points, 3, Start::PlusPlus, &mut ChaCha8Rng::seed_from_u64(seed));
+            let mut centres =
+                first_centres(&points, 3, Start::PlusPlus, &mut ChaCha8Rng::seed_from_u64(seed));
             centres.sort_by(f64::total_cmp);
             assert!(centres[0] < 1.0 && centres[2] > 1.9e6 && (centres[1] - 1e6).abs() < 1.0);
         }

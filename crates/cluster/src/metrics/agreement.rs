@@ -101,10 +101,7 @@ impl Contingency {
             return 1.0;
         }
         let product = |a: i128, b: i128| a as f64 * b as f64;
-        let difference = match (
-            together.checked_mul(apart),
-            only_class.checked_mul(only_cluster),
-        ) {
+        let difference = match (together.checked_mul(apart), only_class.checked_mul(only_cluster)) {
             (Some(same), Some(other)) => (same - other) as f64,
             _ => product(together, apart) - product(only_class, only_cluster),
         };
@@ -129,5 +126,9 @@ impl Contingency {
 
 /// A part of an entropy; all of it if there is none.
 fn share(information: f64, entropy: f64) -> f64 {
-    if entropy == 0.0 { 1.0 } else { information / entropy }
+    if entropy == 0.0 {
+        1.0
+    } else {
+        information / entropy
+    }
 }

@@ -35,7 +35,11 @@ fn match_part(part: &[Overlap], assignment: &mut [Option<u32>]) -> Result<()> {
     let rows = names(part.iter().map(|overlap| overlap.class));
     let columns = names(part.iter().map(|overlap| overlap.cluster));
     let turned = rows.len() > columns.len();
-    let (short, long) = if turned { (&columns, &rows) } else { (&rows, &columns) };
+    let (short, long) = if turned {
+        (&columns, &rows)
+    } else {
+        (&rows, &columns)
+    };
     let cells = short.len().saturating_mul(long.len());
     require(
         cells <= MOST_CELLS,
@@ -190,7 +194,11 @@ mod tests {
                 used.sort_unstable();
                 used.dedup();
                 assert_eq!(used.len(), rows);
-                let sum: i64 = partner.iter().enumerate().map(|(r, c)| gains[r * columns + c]).sum();
+                let sum: i64 = partner
+                    .iter()
+                    .enumerate()
+                    .map(|(r, c)| gains[r * columns + c])
+                    .sum();
                 assert_eq!(sum, best_by_trial(&gains, columns, 0, 0));
             }
         }

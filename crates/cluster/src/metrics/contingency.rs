@@ -102,8 +102,9 @@ impl Contingency {
             });
         }
         let known = labels.iter().zip(clusters);
-        let (classes, clusters): (Vec<u32>, Vec<u32>) =
-            known.filter_map(|(class, cluster)| Some((class?, *cluster))).unzip();
+        let (classes, clusters): (Vec<u32>, Vec<u32>) = known
+            .filter_map(|(class, cluster)| Some((class?, *cluster)))
+            .unzip();
         Self::new(&classes, &clusters)
     }
 

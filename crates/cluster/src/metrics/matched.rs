@@ -24,7 +24,11 @@ impl Contingency {
     /// # Ok::<(), egg_cluster::Error>(())
     /// ```
     pub fn assignment(&self) -> Result<Vec<Option<u32>>> {
-        best_assignment(self.overlaps(), self.class_sizes().len(), self.cluster_sizes().len())
+        best_assignment(
+            self.overlaps(),
+            self.class_sizes().len(),
+            self.cluster_sizes().len(),
+        )
     }
 
     /// The share of points whose cluster is matched with their class, in the

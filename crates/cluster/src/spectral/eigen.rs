@@ -82,7 +82,10 @@ fn ritz(matrix: &Normalised<'_>, block: &Array2<f64>, wanted: usize) -> Result<(
     let residual = (0..wanted)
         .map(|at| {
             let pairs = vectors.column(at).into_iter().zip(moved.column(at));
-            pairs.map(|(x, y)| (y - values[at] * x).powi(2)).sum::<f64>().sqrt()
+            pairs
+                .map(|(x, y)| (y - values[at] * x).powi(2))
+                .sum::<f64>()
+                .sqrt()
         })
         .fold(0.0, f64::max);
     Ok((values, vectors, residual))
@@ -102,10 +105,19 @@ fn filter(matrix: &Normalised<'_>, block: Array2<f64>, lowest: f64, highest: f64
         reason = "between 3 and 60"
     )]
     let degree = (GROWTH.ln() / top.acosh()).clamp(3.0, MOST_PRODUCTS) as usize;
-    let mut before = block.as_standard_layout().into_owned().into_raw_vec_and_offset().0;
+    let mut before = block
+        .as_standard_layout()
+        .into_owned()
+        .into_raw_vec_and_offset()
+        .0;
     let mut now = matrix.combine(width, &before, (1.0 / half, -middle / half, 0.0), None);
     for _ in 1..degree {
-        let next = matrix.combine(width, &now, (2.0 / half, -2.0 * middle / half, -1.0), Some(&before));
+        let next = matrix.combine(
+            width,
+            &now,
+            (2.0 / half, -2.0 * middle / half, -1.0),
+            Some(&before),
+        );
         before = std::mem::replace(&mut now, next);
     }
     tall::matrix(now, matrix.nodes(), width)

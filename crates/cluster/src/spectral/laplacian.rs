@@ -25,7 +25,10 @@ impl<'a> Normalised<'a> {
         if graph.node_count() == 0 {
             return Err(Error::Empty { what: "graph" });
         }
-        if graph.edge_weights().is_some_and(|weights| weights.iter().any(|w| *w < 0.0)) {
+        if graph
+            .edge_weights()
+            .is_some_and(|weights| weights.iter().any(|w| *w < 0.0))
+        {
             return Err(Error::Undefined {
                 measure: "the normalised Laplacian",
                 reason: "an edge has a negative weight",
@@ -58,8 +61,13 @@ impl<'a> Normalised<'a> {
         let range = self.graph.offsets()[node]..self.graph.offsets()[node + 1];
         let weights = self.graph.edge_weights();
         let ids = self.graph.entries()[range.clone()].iter().zip(range);
-        ids.map(move |(id, entry)| (*id as usize, weights.map_or(1.0, |weights| f64::from(weights[entry]))))
-            .filter(move |(id, _)| *id != node)
+        ids.map(move |(id, entry)| {
+            (
+                *id as usize,
+                weights.map_or(1.0, |weights| f64::from(weights[entry])),
+            )
+        })
+        .filter(move |(id, _)| *id != node)
     }
 
     /// `a M Y + b Y + c X` for n x width matrices, row by row. X may be absent.

@@ -12,12 +12,18 @@ use crate::samples::{blobs, normal, rng};
 #[track_caller]
 fn same_on_any_number_of_threads<T: PartialEq + std::fmt::Debug + Send>(work: impl Fn() -> T + Sync) {
     let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(&work)
     };
     let one = on(1);
     for threads in [2, 4] {
-        assert!(on(threads) == one, "{threads} threads give another result than one");
+        assert!(
+            on(threads) == one,
+            "{threads} threads give another result than one"
+        );
     }
 }
 
@@ -25,7 +31,11 @@ fn same_on_any_number_of_threads<T: PartialEq + std::fmt::Debug + Send>(work: im
 fn kmeans() {
     let points = blobs(9_000, 7, 9, 0.7, 1);
     for (starts, start) in [(1, Start::PlusPlus), (5, Start::PlusPlus), (3, Start::Random)] {
-        let config = KMeansConfig { starts, start, ..KMeansConfig::new(9) };
+        let config = KMeansConfig {
+            starts,
+            start,
+            ..KMeansConfig::new(9)
+        };
         same_on_any_number_of_threads(|| config.check().unwrap().fit(points.view(), &mut rng(3)).unwrap());
     }
     let config = KMeansConfig::new(200);
@@ -36,7 +46,10 @@ fn kmeans() {
 #[test]
 fn mini_batches() {
     let points = blobs(20_000, 5, 6, 0.7, 2).mapv(|x| x as f32);
-    let config = MiniBatchConfig { epochs: 3, ..MiniBatchConfig::new(6) };
+    let config = MiniBatchConfig {
+        epochs: 3,
+        ..MiniBatchConfig::new(6)
+    };
     same_on_any_number_of_threads(|| config.check().unwrap().fit(points.view(), &mut rng(3)).unwrap());
 }
 
@@ -54,7 +67,11 @@ fn coordinates() {
 
 #[test]
 fn spectral() {
-    let model = BlockModel { nodes: 3000, blocks: 4, ..BlockModel::default() };
+    let model = BlockModel {
+        nodes: 3000,
+        blocks: 4,
+        ..BlockModel::default()
+    };
     let graph = model.generate(&mut rng(0)).unwrap().graph(0).unwrap().to_graph();
     let spectral = SpectralConfig::new(4).check().unwrap();
     same_on_any_number_of_threads(|| spectral.fit(&graph, &mut rng(5)).unwrap());

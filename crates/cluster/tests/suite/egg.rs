@@ -80,12 +80,27 @@ fn weights_and_rows() {
     let flat = egg(rank).embed(h.view()).unwrap();
     assert_eq!(flat.coordinates.dim(), (40, 3));
     for alpha in [-0.5, 0.0, 0.5, 1.0, 2.0] {
-        let config = EggConfig { weighting: Weighting::Spectral(alpha), ..EggConfig::new(rank) };
+        let config = EggConfig {
+            weighting: Weighting::Spectral(alpha),
+            ..EggConfig::new(rank)
+        };
         let found = config.check().unwrap().embed(h.view()).unwrap();
-        let weights: Array1<f64> = flat.singular_values.iter().take(3).map(|s| s.powf(alpha)).collect();
+        let weights: Array1<f64> = flat
+            .singular_values
+            .iter()
+            .take(3)
+            .map(|s| s.powf(alpha))
+            .collect();
         let difference = &found.coordinates - &(&flat.coordinates * &weights);
         assert!(difference.iter().all(|d| d.abs() < 1e-12), "{alpha}");
-        let unit = EggConfig { normalise_rows: true, ..config }.check().unwrap().embed(h.view()).unwrap();
+        let unit = EggConfig {
+            normalise_rows: true,
+            ..config
+        }
+        .check()
+        .unwrap()
+        .embed(h.view())
+        .unwrap();
         for (row, long) in unit.coordinates.rows().into_iter().zip(found.coordinates.rows()) {
             let length = long.dot(&long).sqrt();
             assert!((row.dot(&row) - 1.0).abs() < 1e-14);
@@ -93,32 +108,53 @@ fn weights_and_rows() {
         }
     }
     // All directions, weighted by their values, are H in other coordinates.
-    let config = EggConfig { weighting: Weighting::Spectral(1.0), ..EggConfig::new(RankRule::Fixed(5)) };
+    let config = EggConfig {
+        weighting: Weighting::Spectral(1.0),
+        ..EggConfig::new(RankRule::Fixed(5))
+    };
     let whole = config.check().unwrap().embed(h.view()).unwrap().coordinates;
-    assert!((whole.dot(&whole.t()) - h.dot(&h.t())).iter().all(|d| d.abs() < 1e-12));
+    assert!(
+        (whole.dot(&whole.t()) - h.dot(&h.t()))
+            .iter()
+            .all(|d| d.abs() < 1e-12)
+    );
 }
 
 #[test]
 fn nothing_zero_rank_one_and_ties() {
-    let zero = egg(RankRule::Ratio(0.8)).embed(Array2::<f32>::zeros((5, 3)).view()).unwrap();
-    assert_eq!((zero.coordinates.dim(), zero.choice.p, zero.captured_squares), ((5, 0), 0, 0.0));
+    let zero = egg(RankRule::Ratio(0.8))
+        .embed(Array2::<f32>::zeros((5, 3)).view())
+        .unwrap();
+    assert_eq!(
+        (zero.coordinates.dim(), zero.choice.p, zero.captured_squares),
+        ((5, 0), 0, 0.0)
+    );
     assert_eq!(zero.singular_values.to_vec(), [0.0; 3]);
 
     let line = array![[1.0f32, 2.0], [2.0, 4.0], [0.0, 0.0]];
-    let config = EggConfig { normalise_rows: true, ..EggConfig::new(RankRule::Ratio(1.0)) };
+    let config = EggConfig {
+        normalise_rows: true,
+        ..EggConfig::new(RankRule::Ratio(1.0))
+    };
     let found = config.check().unwrap().embed(line.view()).unwrap();
     assert_eq!((found.choice.p, found.coordinates[(2, 0)]), (1, 0.0));
     assert!((found.coordinates[(0, 0)].abs() - 1.0).abs() < 1e-15);
 
     // Two equal values are not cut apart, and the diagnostics say so.
-    let tied = egg(RankRule::Fixed(1)).embed(Array2::<f64>::eye(4).view()).unwrap();
+    let tied = egg(RankRule::Fixed(1))
+        .embed(Array2::<f64>::eye(4).view())
+        .unwrap();
     assert_eq!((tied.choice.p, tied.choice.extended_by_tie), (4, true));
 
     // More columns than rows; one row.
     let wide = egg(RankRule::Ratio(1.0)).embed(normal(3, 20, 0).view()).unwrap();
     assert_eq!((wide.coordinates.dim(), wide.singular_values.len()), ((3, 3), 3));
-    let one = egg(RankRule::Energy(0.5)).embed(array![[3.0, 4.0]].view()).unwrap();
-    assert!((one.coordinates[(0, 0)].abs() - 1.0).abs() < 1e-15 && (one.singular_values[0] - 5.0).abs() < 1e-14);
+    let one = egg(RankRule::Energy(0.5))
+        .embed(array![[3.0, 4.0]].view())
+        .unwrap();
+    assert!(
+        (one.coordinates[(0, 0)].abs() - 1.0).abs() < 1e-15 && (one.singular_values[0] - 5.0).abs() < 1e-14
+    );
 }
 
 #[test]
@@ -127,7 +163,12 @@ fn a_ratio_counts_columns_not_nodes() {
     for (x, p) in [(0.2, 4), (0.5, 8), (0.8, 13), (1.0, 16), (0.0625, 1)] {
         let found = egg(RankRule::Ratio(x)).embed(h.view()).unwrap();
         assert_eq!((found.choice.p, found.choice.by_rule), (p, p), "{x}");
-        assert_eq!(found.choice, egg_geometry::rectify_nodes(h.view(), RankRule::Ratio(x)).unwrap().choice);
+        assert_eq!(
+            found.choice,
+            egg_geometry::rectify_nodes(h.view(), RankRule::Ratio(x))
+                .unwrap()
+                .choice
+        );
     }
 }
 
@@ -140,9 +181,16 @@ fn settings_travel_through_json() {
         RankRule::Relative(0.2),
         RankRule::Energy(0.9),
     ] {
-        let config = EggConfig { weighting: Weighting::Spectral(0.25), ..EggConfig::new(rank) };
+        let config = EggConfig {
+            weighting: Weighting::Spectral(0.25),
+            ..EggConfig::new(rank)
+        };
         let text = serde_json::to_string(&config).unwrap();
-        assert_eq!(serde_json::from_str::<EggConfig>(&text).unwrap(), config, "{text}");
+        assert_eq!(
+            serde_json::from_str::<EggConfig>(&text).unwrap(),
+            config,
+            "{text}"
+        );
     }
 }
 

@@ -25,5 +25,8 @@ impl From<Vec<Vec<f64>>> for Matrix {
 #[track_caller]
 pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
     let error = (found - expected).abs();
-    assert!(error <= tolerance * expected.abs().max(1.0), "{what}: {found} instead of {expected}");
+    assert!(
+        error <= tolerance * expected.abs().max(1.0),
+        "{what}: {found} instead of {expected}"
+    );
 }

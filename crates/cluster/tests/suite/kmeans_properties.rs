@@ -28,7 +28,11 @@ fn bounds_skip_nothing_that_matters() {
                 max_iterations,
                 ..KMeansConfig::new(clusters)
             };
-            let found = config.check().unwrap().fit_from(points.view(), centres.view()).unwrap();
+            let found = config
+                .check()
+                .unwrap()
+                .fit_from(points.view(), centres.view())
+                .unwrap();
             assert_eq!(found.labels, labels, "{rows} x {columns}, {clusters} clusters");
             assert_eq!(found.iterations, iterations);
             assert!((found.inertia / inertia - 1.0).abs() < 1e-12);
@@ -45,7 +49,11 @@ fn groups_that_are_apart_are_found() {
             starts: if start == Start::Random { 50 } else { 10 },
             ..KMeansConfig::new(6)
         };
-        let found = config.check().unwrap().fit(points.view(), &mut rng(seed)).unwrap();
+        let found = config
+            .check()
+            .unwrap()
+            .fit(points.view(), &mut rng(seed))
+            .unwrap();
         let groups: Vec<u32> = (0..600).map(|index| index % 6).collect();
         assert!(same_partition(&groups, &found.labels));
         assert_eq!(found.sizes(), [100; 6]);
@@ -55,20 +63,32 @@ fn groups_that_are_apart_are_found() {
 #[test]
 fn fewer_different_points_than_clusters_leave_clusters_empty() {
     let points = array![[1.0, 1.0], [2.0, 2.0], [1.0, 1.0], [2.0, 2.0], [1.0, 1.0]];
-    let found = KMeansConfig::new(4).check().unwrap().fit(points.view(), &mut rng(0)).unwrap();
+    let found = KMeansConfig::new(4)
+        .check()
+        .unwrap()
+        .fit(points.view(), &mut rng(0))
+        .unwrap();
     assert_eq!(found.inertia, 0.0);
     assert!(found.converged && found.centres.iter().all(|x| x.is_finite()));
     let filled = found.sizes().iter().filter(|size| **size > 0).count();
     assert_eq!(filled, 2);
     let equal = Array2::<f32>::ones((9, 3));
-    let found = KMeansConfig::new(3).check().unwrap().fit(equal.view(), &mut rng(0)).unwrap();
+    let found = KMeansConfig::new(3)
+        .check()
+        .unwrap()
+        .fit(equal.view(), &mut rng(0))
+        .unwrap();
     assert_eq!((found.inertia, found.sizes()[found.labels[0] as usize]), (0.0, 9));
 }
 
 #[test]
 fn as_many_clusters_as_points() {
     let points = normal(30, 3, 1);
-    let found = KMeansConfig::new(30).check().unwrap().fit(points.view(), &mut rng(0)).unwrap();
+    let found = KMeansConfig::new(30)
+        .check()
+        .unwrap()
+        .fit(points.view(), &mut rng(0))
+        .unwrap();
     assert!(found.inertia < 1e-25);
     assert_eq!(found.sizes(), [1; 30]);
 }
@@ -93,7 +113,10 @@ fn any_scale_works() {
 fn many_runs_are_no_worse_than_one() {
     let points = blobs(400, 2, 12, 2.0, 9);
     let run = |starts| {
-        let config = KMeansConfig { starts, ..KMeansConfig::new(12) };
+        let config = KMeansConfig {
+            starts,
+            ..KMeansConfig::new(12)
+        };
         config.check().unwrap().fit(points.view(), &mut rng(4)).unwrap()
     };
     let (one, ten) = (run(1), run(10));
@@ -104,7 +127,11 @@ fn many_runs_are_no_worse_than_one() {
 
 #[test]
 fn settings_travel_through_json() {
-    let config = KMeansConfig { tolerance: 1e-3, start: Start::Random, ..KMeansConfig::new(5) };
+    let config = KMeansConfig {
+        tolerance: 1e-3,
+        start: Start::Random,
+        ..KMeansConfig::new(5)
+    };
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<KMeansConfig>(&text).unwrap(), config);
     let short: KMeansConfig = serde_json::from_str(r#"{"clusters": 5}"#).unwrap();

@@ -47,10 +47,16 @@ fn from_the_same_start_it_finds_what_scikit_learn_finds() {
         assert_eq!(found.predict(points.view()).unwrap(), found.labels, "{name}");
 
         // The fixture's numbers are exact in f32: the same bits come out.
-        let single = kmeans.fit_from(points.mapv(|x| x as f32).view(), centres.view()).unwrap();
+        let single = kmeans
+            .fit_from(points.mapv(|x| x as f32).view(), centres.view())
+            .unwrap();
         assert_eq!(single, found, "{name}");
         // Rows that are not contiguous are copied first.
         let turned = points.t().as_standard_layout().into_owned();
-        assert_eq!(kmeans.fit_from(turned.t(), centres.view()).unwrap(), found, "{name}");
+        assert_eq!(
+            kmeans.fit_from(turned.t(), centres.view()).unwrap(),
+            found,
+            "{name}"
+        );
     }
 }

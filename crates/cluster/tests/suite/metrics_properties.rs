@@ -77,8 +77,11 @@ proptest! {
 #[test]
 fn nodes_without_a_class_are_left_out() {
     let known = [0u32, 1, 1, 2, 0];
-    let classes: Vec<Option<u32>> =
-        known.iter().map(|class| Some(*class)).flat_map(|class| [class, None]).collect();
+    let classes: Vec<Option<u32>> = known
+        .iter()
+        .map(|class| Some(*class))
+        .flat_map(|class| [class, None])
+        .collect();
     let clusters = [3, 9, 1, 9, 1, 9, 1, 3, 3, 1];
     let labels = Labels::new(&classes, ["a", "b", "c"].map(String::from).to_vec()).unwrap();
     let found = Contingency::of_known(&labels, &clusters).unwrap();
@@ -93,7 +96,10 @@ fn a_million_points_are_counted_at_once() {
     let points = 1_000_000;
     let mut rng = rng(0);
     let classes: Vec<u32> = (0..points).map(|_| rng.random_range(0..10)).collect();
-    let ten: Vec<u32> = classes.iter().map(|class| if rng.random::<f64>() < 0.7 { *class } else { 3 }).collect();
+    let ten: Vec<u32> = classes
+        .iter()
+        .map(|class| if rng.random::<f64>() < 0.7 { *class } else { 3 })
+        .collect();
     let own: Vec<u32> = (0..points).collect();
     let reversed: Vec<u32> = own.iter().rev().copied().collect();
     let start = Instant::now();
@@ -103,6 +109,9 @@ fn a_million_points_are_counted_at_once() {
     assert!((each.homogeneity - 1.0).abs() < 1e-9 && each.accuracy == 1e-5);
     // A million of each: a table of 10^12 cells, if one made it.
     let both = Contingency::new(&own, &reversed).unwrap().agreement().unwrap();
-    assert_eq!((both.accuracy, both.adjusted_rand, both.macro_f1), (1.0, 1.0, 1.0));
+    assert_eq!(
+        (both.accuracy, both.adjusted_rand, both.macro_f1),
+        (1.0, 1.0, 1.0)
+    );
     assert!(start.elapsed().as_secs() < 60);
 }

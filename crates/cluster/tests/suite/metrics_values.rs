@@ -57,7 +57,11 @@ fn agreement_is_scikit_learns() {
         let found = table.agreement().unwrap();
         for (what, found, expected) in [
             ("accuracy", found.accuracy, case.accuracy),
-            ("NMI", found.normalised_mutual_information, case.normalised_mutual_information),
+            (
+                "NMI",
+                found.normalised_mutual_information,
+                case.normalised_mutual_information,
+            ),
             ("ARI", found.adjusted_rand, case.adjusted_rand),
             ("homogeneity", found.homogeneity, case.homogeneity),
             ("completeness", found.completeness, case.completeness),
@@ -78,7 +82,12 @@ fn structure_is_networkxs() {
         let graph = Graph::from_weighted_edges(case.nodes, &case.edges).unwrap();
         let cut = Cut::new(&graph, &case.clusters).unwrap();
         assert_close(cut.modularity().unwrap(), case.modularity, EXACT, name);
-        assert_close(cut.modularity_at(0.5).unwrap(), case.modularity_at_half, EXACT, name);
+        assert_close(
+            cut.modularity_at(0.5).unwrap(),
+            case.modularity_at_half,
+            EXACT,
+            name,
+        );
         let found = cut.conductances();
         assert_eq!(found.len(), case.conductances.len(), "{name}");
         for (a, b) in found.iter().zip(&case.conductances) {

@@ -68,7 +68,11 @@ pub(crate) fn plain_lloyd(
         if done || iteration == max_iterations {
             let at_last = nearest(&centres);
             let inertia = at_last.iter().map(|(_, square)| square).sum();
-            return (at_last.iter().map(|(label, _)| *label).collect(), inertia, iteration);
+            return (
+                at_last.iter().map(|(label, _)| *label).collect(),
+                inertia,
+                iteration,
+            );
         }
     }
     (labels, 0.0, 0)

@@ -32,7 +32,10 @@ fn eigenvalues_embedding_and_clusters_are_scikit_learns() {
     let file: File = read("spectral.json");
     for (name, case) in &file.cases {
         let graph = Graph::from_weighted_edges(case.nodes, &case.edges).unwrap();
-        let config = SpectralConfig { tolerance: 1e-10, ..SpectralConfig::new(case.clusters) };
+        let config = SpectralConfig {
+            tolerance: 1e-10,
+            ..SpectralConfig::new(case.clusters)
+        };
         let found = config.check().unwrap().fit(&graph, &mut rng(1)).unwrap();
         assert!(found.converged, "{name}: {}", found.residual);
         for (a, b) in found.eigenvalues.iter().zip(&case.eigenvalues) {
@@ -48,36 +51,71 @@ fn eigenvalues_embedding_and_clusters_are_scikit_learns() {
 
 #[test]
 fn blocks_of_a_large_graph_are_found() {
-    let model = BlockModel { nodes: 4000, blocks: 5, degree: 30.0, inside: 0.8, ..BlockModel::default() };
+    let model = BlockModel {
+        nodes: 4000,
+        blocks: 5,
+        degree: 30.0,
+        inside: 0.8,
+        ..BlockModel::default()
+    };
     let dataset = model.generate(&mut rng(0)).unwrap();
     let graph = dataset.graph(0).unwrap().to_graph();
     let labels: &Labels = graph.node_labels().expect("blocks");
     for scaling in [RowScaling::Degree, RowScaling::Unit, RowScaling::None] {
-        let config = SpectralConfig { scaling, ..SpectralConfig::new(5) };
+        let config = SpectralConfig {
+            scaling,
+            ..SpectralConfig::new(5)
+        };
         let found = config.check().unwrap().fit(&graph, &mut rng(2)).unwrap();
         assert!(found.converged);
         let table = Contingency::of_known(labels, &found.kmeans.labels).unwrap();
-        assert!(table.accuracy().unwrap() > 0.99, "{scaling:?}: {}", table.accuracy().unwrap());
+        assert!(
+            table.accuracy().unwrap() > 0.99,
+            "{scaling:?}: {}",
+            table.accuracy().unwrap()
+        );
     }
 }
 
 #[test]
 fn parts_isolated_nodes_and_tiny_graphs() {
     // Three parts, three eigenvalues 0, three clusters.
-    let edges: Vec<(usize, usize)> =
-        (0..90).flat_map(|i| [(i, i / 30 * 30 + (i + 1) % 30), (i, i / 30 * 30 + (i + 7) % 30)]).collect();
+    let edges: Vec<(usize, usize)> = (0..90)
+        .flat_map(|i| [(i, i / 30 * 30 + (i + 1) % 30), (i, i / 30 * 30 + (i + 7) % 30)])
+        .collect();
     let graph = Graph::from_edges(90, &edges).unwrap();
-    let found = SpectralConfig::new(3).check().unwrap().fit(&graph, &mut rng(0)).unwrap();
+    let found = SpectralConfig::new(3)
+        .check()
+        .unwrap()
+        .fit(&graph, &mut rng(0))
+        .unwrap();
     assert!(found.eigenvalues.iter().all(|value| value.abs() < 1e-9));
     let parts: Vec<u32> = (0..90).map(|node| node / 30).collect();
     assert!(same_partition(&parts, &found.kmeans.labels));
 
     let bare = Graph::from_edges(80, &[]).unwrap();
-    let found = SpectralConfig::new(2).check().unwrap().fit(&bare, &mut rng(0)).unwrap();
+    let found = SpectralConfig::new(2)
+        .check()
+        .unwrap()
+        .fit(&bare, &mut rng(0))
+        .unwrap();
     assert!(found.eigenvalues.iter().all(|value| (value - 1.0).abs() < 1e-12));
     let one = Graph::from_edges(1, &[]).unwrap();
-    assert_eq!(SpectralConfig::new(1).check().unwrap().fit(&one, &mut rng(0)).unwrap().kmeans.labels, [0]);
+    assert_eq!(
+        SpectralConfig::new(1)
+            .check()
+            .unwrap()
+            .fit(&one, &mut rng(0))
+            .unwrap()
+            .kmeans
+            .labels,
+        [0]
+    );
     let pair = Graph::from_edges(2, &[(0, 1)]).unwrap();
-    let found = SpectralConfig::new(2).check().unwrap().fit(&pair, &mut rng(0)).unwrap();
+    let found = SpectralConfig::new(2)
+        .check()
+        .unwrap()
+        .fit(&pair, &mut rng(0))
+        .unwrap();
     assert!((found.eigenvalues[1] - 2.0).abs() < 1e-12);
 }
