@@ -57,21 +57,6 @@ pub enum Error {
         /// Why it has no value, and what to do.
         reason: &'static str,
     },
-    /// An iteration that did not reach its tolerance.
-    #[error(
-        "{what} did not converge in {iterations} iterations: the residual is {residual:e}, wanted {tolerance:e}; \
-         allow more iterations or a wider tolerance"
-    )]
-    NotConverged {
-        /// What was iterated.
-        what: &'static str,
-        /// How often.
-        iterations: usize,
-        /// What was reached.
-        residual: f64,
-        /// What was asked for.
-        tolerance: f64,
-    },
     /// Something of the graphs.
     #[error(transparent)]
     Graph(#[from] egg_graph::Error),

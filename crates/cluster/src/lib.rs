@@ -3,8 +3,10 @@
 pub mod egg;
 mod error;
 pub mod kmeans;
+pub mod manifold;
 pub mod metrics;
 pub mod pipeline;
+pub mod spectral;
 mod tall;
 pub mod vgae;
 

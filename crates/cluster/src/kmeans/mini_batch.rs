@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::config::{Start, check_clusters};
 use super::distance::{LANES, Nearest, Tile, square};
 use super::fit::{KMeansFit, enough, nearest, unscaled_centres, unscaled_inertia};
+use super::lloyd::Lloyd;
 use super::plus_plus::{distinct, first_centres};
 use super::points::Points;
 use crate::error::{Result, require};
+
+/// Lloyd's iterations at most on the sample of a start.
+const SAMPLE_ITERATIONS: usize = 30;
 
 /// Settings of mini-batch k-means (Sculley, *Web-scale k-means clustering*,
 /// 2010): a step draws a batch of rows and moves each centre towards the mean
@@ -44,7 +48,8 @@ pub struct MiniBatchConfig {
     /// Steps without a lower smoothed inertia before it ends; at least 1.
     #[serde(default = "defaults::patience")]
     pub patience: usize,
-    /// First centres that are tried on a sample; at least 1.
+    /// First centres that are tried, each by plain k-means on a sample of three
+    /// batches; at least 1.
     #[serde(default = "defaults::starts")]
     pub starts: usize,
     /// A centre that has had less than this share of what the busiest has had
@@ -202,7 +207,12 @@ impl MiniBatchKMeans {
         for start in 0..config.starts {
             let sample = gathered(points, &distinct(points.count, size, rng));
             let sample = Points::new(ArrayView2::from_shape((size, points.width), &sample).map_err(shape)?)?;
-            let mut centres = first_centres(&sample, config.clusters, config.start, rng);
+            let centres = first_centres(&sample, config.clusters, config.start, rng);
+            // A few iterations on a sample cost nothing beside the steps, and
+            // a bad start is rarely mended by them.
+            let mut lloyd = Lloyd::new(&sample, centres);
+            lloyd.run(SAMPLE_ITERATIONS, 0.0);
+            let mut centres = lloyd.centres;
             let change = points.scale / sample.scale;
             centres.iter_mut().for_each(|x| *x *= change);
             let on_trial: Vec<f64> = centres.iter().map(|x| x * trial.scale / points.scale).collect();
