@@ -109,6 +109,10 @@ fn spread(values: impl Iterator<Item = f64>) -> String {
     format!("{mean:.4} +- {:.4}", variance.sqrt())
 }
 
+fn percent(reports: &[ClusterReport], share: impl Fn(&ClusterReport) -> f64) -> f64 {
+    100.0 * reports.iter().map(share).sum::<f64>() / reports.len().max(1) as f64
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = arguments()?;
     let dataset = load(&arguments.data)?;
@@ -148,17 +152,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             reports.push(clustering.cluster(&embedding, coordinates)?.1);
         }
     }
-    println!("| method | accuracy | NMI | ARI | completeness | captured | modularity | seconds |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| method | accuracy | NMI | ARI | completeness | captured | of squares | modularity | seconds |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
     for ((name, _), reports) in methods.iter().zip(&reports) {
         let of = |value: &dyn Fn(&ClusterReport) -> Option<f64>| spread(reports.iter().filter_map(value));
         println!(
-            "| {name} | {} | {} | {} | {} | {:.2} % | {} | {} |",
+            "| {name} | {} | {} | {} | {} | {:.2} % | {:.2} % | {} | {} |",
             of(&|report| Some(report.agreement?.accuracy)),
             of(&|report| Some(report.agreement?.normalised_mutual_information)),
             of(&|report| Some(report.agreement?.adjusted_rand)),
             of(&|report| Some(report.agreement?.completeness)),
-            100.0 * reports.iter().map(|report| report.captured).sum::<f64>() / reports.len().max(1) as f64,
+            percent(reports, |report| report.captured),
+            percent(reports, |report| report.captured_squares),
             of(&|report| report.modularity),
             of(&|report| Some(report.timings.coordinates + report.timings.clustering)),
         );

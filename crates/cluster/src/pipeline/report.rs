@@ -23,6 +23,8 @@ pub struct ClusterReport {
     /// The share of the sum of the singular values that they have (1 for `H`
     /// itself): the y% of the paper's Table 5.
     pub captured: f64,
+    /// The share of the sum of their squares, `||H_p||_F^2 / ||H||_F^2`.
+    pub captured_squares: f64,
     /// How well held-out edges were predicted, if some were held out.
     pub validation: Option<Ranking>,
     /// The same for those that nothing was chosen by.

@@ -198,7 +198,7 @@ impl NodeClustering {
         };
 
         let begin = Instant::now();
-        let (rows, captured) = rows(h, embedding.single, coordinates)?;
+        let (rows, shares) = rows(h, embedding.single, coordinates)?;
         timings.coordinates = Timings::seconds(begin);
         let points = rows.as_ref().map_or(h, |rows| rows.view());
         let dimension = points.ncols();
@@ -232,7 +232,8 @@ impl NodeClustering {
             conductance,
             inertia: found.inertia,
             dimension,
-            captured,
+            captured: shares.0,
+            captured_squares: shares.1,
             validation: embedding.validation,
             test: embedding.test,
             epoch: embedding.epoch,
@@ -280,16 +281,17 @@ impl NodeClustering {
     }
 }
 
-/// What k-means is run on, if not `H` itself, and the share of the spectrum it has.
+/// What k-means is run on, if not `H` itself, and the shares of the singular values
+/// and of their squares that it has.
 fn rows(
     h: ArrayView2<'_, f64>,
     single: bool,
     coordinates: &Coordinates,
-) -> Result<(Option<Array2<f64>>, f64)> {
+) -> Result<(Option<Array2<f64>>, (f64, f64))> {
     Ok(match coordinates {
         Coordinates::Plain {
             normalise_rows: false,
-        } => (None, 1.0),
+        } => (None, (1.0, 1.0)),
         Coordinates::Plain { normalise_rows: true } => {
             let mut rows = h.to_owned();
             for mut row in rows.axis_iter_mut(Axis(0)) {
@@ -298,7 +300,7 @@ fn rows(
                     row /= length;
                 }
             }
-            (Some(rows), 1.0)
+            (Some(rows), (1.0, 1.0))
         }
         Coordinates::Egg(egg) => {
             let egg = egg.check()?;
@@ -307,7 +309,10 @@ fn rows(
                 true => egg.embed(h.mapv(|x| x as f32).view())?,
                 false => egg.embed(h)?,
             };
-            (Some(found.coordinates), found.choice.captured)
+            (
+                Some(found.coordinates),
+                (found.choice.captured, found.captured_squares),
+            )
         }
     })
 }
