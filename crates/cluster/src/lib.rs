@@ -7,5 +7,6 @@ pub mod manifold;
 pub mod metrics;
 pub mod spectral;
 mod tall;
+mod vectorised;
 
 pub use error::{Error, Result};
