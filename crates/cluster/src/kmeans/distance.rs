@@ -6,6 +6,7 @@
 //! a few units in its last place, however far from the origin the points lie.
 
 use egg_geometry::Scalar;
+use pulp::Simd;
 
 /// Rows in a tile.
 pub(crate) const LANES: usize = 8;
@@ -38,7 +39,14 @@ impl Tile {
     /// the other in `centres`), in `squares`. Lanes without a row hold the
     /// distances of the origin.
     #[inline(always)]
-    pub(crate) fn measure<T: Scalar>(&mut self, rows: &[T], width: usize, scale: f64, centres: &[f64]) {
+    pub(crate) fn measure<T: Scalar, S: Simd>(
+        &mut self,
+        simd: S,
+        rows: &[T],
+        width: usize,
+        scale: f64,
+        centres: &[f64],
+    ) {
         if rows.len() == LANES * width {
             for (column, lane) in self.coordinates.iter_mut().enumerate() {
                 for (at, x) in lane.iter_mut().enumerate() {
@@ -56,31 +64,34 @@ impl Tile {
         let groups = centres.chunks(GROUP * width);
         for (group, out) in groups.zip(self.squares.chunks_mut(GROUP)) {
             match out.len() {
-                4 => several::<4>(&self.coordinates, group, out),
-                3 => several::<3>(&self.coordinates, group, out),
-                2 => several::<2>(&self.coordinates, group, out),
-                _ => several::<1>(&self.coordinates, group, out),
+                4 => several::<4, S>(simd, &self.coordinates, group, out),
+                3 => several::<3, S>(simd, &self.coordinates, group, out),
+                2 => several::<2, S>(simd, &self.coordinates, group, out),
+                _ => several::<1, S>(simd, &self.coordinates, group, out),
             }
         }
     }
 }
 
-/// The squared distances of a tile to C centres.
+/// The squared distances of a tile to C centres. Vectors by hand: compilers
+/// make a muddle of the sums of several centres.
 #[inline(always)]
-fn several<const C: usize>(coordinates: &[Lane], centres: &[f64], out: &mut [Lane]) {
+fn several<const C: usize, S: Simd>(simd: S, coordinates: &[Lane], centres: &[f64], out: &mut [Lane]) {
     let width = coordinates.len();
     let centres: [&[f64]; C] = std::array::from_fn(|at| &centres[at * width..(at + 1) * width]);
-    let mut sums = [[0.0f64; LANES]; C];
-    for (column, lane) in coordinates.iter().enumerate() {
-        for (sum, centre) in sums.iter_mut().zip(&centres) {
-            let y = centre[column];
-            for at in 0..LANES {
-                let difference = lane[at] - y;
-                sum[at] += difference * difference;
+    for vector in 0..LANES / S::F64_LANES {
+        let mut sums = [simd.splat_f64s(0.0); C];
+        for (column, lane) in coordinates.iter().enumerate() {
+            let x = S::as_simd_f64s(lane).0[vector];
+            for at in 0..C {
+                let difference = simd.sub_f64s(x, simd.splat_f64s(centres[at][column]));
+                sums[at] = simd.add_f64s(sums[at], simd.mul_f64s(difference, difference));
             }
         }
+        for at in 0..C {
+            S::as_mut_simd_f64s(&mut out[at]).0[vector] = sums[at];
+        }
     }
-    out.copy_from_slice(&sums);
 }
 
 /// The squared distance of one row to one centre. Not to the last bit what a
@@ -117,30 +128,34 @@ pub(crate) struct Nearest {
 impl Nearest {
     /// From the distances of a tile.
     #[inline(always)]
-    pub(crate) fn of(squares: &[Lane]) -> Self {
-        // As numbers of the same width as distances: one kind of vector.
-        let mut label = [0u64; LANES];
-        let mut first = [f64::MAX; LANES];
-        let mut second = [f64::MAX; LANES];
-        for (centre, lane) in (0u64..).zip(squares) {
-            for at in 0..LANES {
-                let square = lane[at];
-                let better = square < first[at];
-                let displaced = if better { first[at] } else { square };
-                second[at] = if displaced < second[at] {
-                    displaced
-                } else {
-                    second[at]
-                };
-                first[at] = if better { square } else { first[at] };
-                label[at] = if better { centre } else { label[at] };
+    pub(crate) fn of<S: Simd>(simd: S, squares: &[Lane]) -> Self {
+        let (mut labels, mut firsts, mut seconds) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for vector in 0..LANES / S::F64_LANES {
+            // Labels as numbers of the same kind as distances: exact below 2^53.
+            let mut label = simd.splat_f64s(0.0);
+            let mut first = simd.splat_f64s(f64::MAX);
+            let mut second = first;
+            for (centre, lane) in (0u32..).zip(squares) {
+                let square = S::as_simd_f64s(lane).0[vector];
+                let better = simd.less_than_f64s(square, first);
+                let displaced = simd.select_f64s(better, first, square);
+                second = simd.select_f64s(simd.less_than_f64s(displaced, second), displaced, second);
+                first = simd.select_f64s(better, square, first);
+                label = simd.select_f64s(better, simd.splat_f64s(f64::from(centre)), label);
             }
+            S::as_mut_simd_f64s(&mut labels).0[vector] = label;
+            S::as_mut_simd_f64s(&mut firsts).0[vector] = first;
+            S::as_mut_simd_f64s(&mut seconds).0[vector] = second;
         }
         Self {
-            #[expect(clippy::cast_possible_truncation, reason = "clusters are counted in u32")]
-            label: label.map(|centre| centre as u32),
-            first,
-            second,
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "clusters are counted in u32"
+            )]
+            label: labels.map(|centre| centre as u32),
+            first: firsts,
+            second: seconds,
         }
     }
 }
@@ -157,7 +172,7 @@ mod tests {
                     let data: Vec<f32> = (0..rows * width).map(|i| (i * 7 % 13) as f32 - 6.0).collect();
                     let means: Vec<f64> = (0..centres * width).map(|i| (i * 5 % 11) as f64 / 3.0).collect();
                     let mut tile = Tile::new(width, centres);
-                    tile.measure(&data, width, 0.5, &means);
+                    tile.measure(pulp::Scalar, &data, width, 0.5, &means);
                     for (at, row) in data.chunks(width).enumerate() {
                         for (centre, lane) in means.chunks(width).zip(&tile.squares) {
                             let expected: f64 = row
@@ -176,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_first_of_equals_is_nearest() {
-        let nearest = Nearest::of(&[[2.0; LANES], [1.0; LANES], [1.0; LANES]]);
+        let nearest = Nearest::of(pulp::Scalar, &[[2.0; LANES], [1.0; LANES], [1.0; LANES]]);
         assert_eq!(
             (nearest.label[3], nearest.first[3], nearest.second[3]),
             (1, 1.0, 1.0)

@@ -13,6 +13,7 @@ use super::lloyd::Lloyd;
 use super::plus_plus::first_centres;
 use super::points::Points;
 use crate::error::{Error, Result, require};
+use crate::vectorised::vectorised;
 
 /// What k-means found.
 ///
@@ -248,17 +249,29 @@ pub(super) fn nearest<T: Scalar>(points: &Points<'_, T>, centres: &[f64]) -> (Ve
     let parts = blocks::map_chunks(&mut labels, BLOCK, |block, labels| {
         let first = block * BLOCK * width;
         let rows = &points.rows()[first..first + labels.len() * width];
-        pulp::Arch::new().dispatch(|| {
-            let mut tile = Tile::new(width, centres.len() / width);
-            let mut sum = 0.0;
-            for (part, labels) in rows.chunks(LANES * width).zip(labels.chunks_mut(LANES)) {
-                tile.measure(part, width, points.scale, centres);
-                let nearest = Nearest::of(&tile.squares);
-                labels.copy_from_slice(&nearest.label[..labels.len()]);
-                sum += nearest.first[..labels.len()].iter().sum::<f64>();
-            }
-            sum
-        })
+        nearest_of(labels, rows, points, centres)
     });
     (labels, parts.iter().sum())
+}
+
+vectorised! {
+    /// The labels of some rows, and the sum of their squared distances.
+    fn nearest_of<T>(
+        simd,
+        labels: &'a mut [u32],
+        rows: &'a [T],
+        points: &'a Points<'a, T>,
+        centres: &'a [f64],
+    ) -> f64 {
+        let width = points.width;
+        let mut tile = Tile::new(width, centres.len() / width);
+        let mut sum = 0.0;
+        for (part, labels) in rows.chunks(LANES * width).zip(labels.chunks_mut(LANES)) {
+            tile.measure(simd, part, width, points.scale, centres);
+            let nearest = Nearest::of(simd, &tile.squares);
+            labels.copy_from_slice(&nearest.label[..labels.len()]);
+            sum += nearest.first[..labels.len()].iter().sum::<f64>();
+        }
+        sum
+    }
 }

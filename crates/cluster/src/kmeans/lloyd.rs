@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::distance::{LANES, Nearest, Tile, square};
 use super::points::{Points, add_in_order};
+use crate::vectorised::vectorised;
 
 /// How far apart bounds must lie, relatively, to be believed: far more than
 /// rounding adds up to.
@@ -146,9 +147,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             fresh: self.fresh,
         };
         let (points, stride) = (self.points, self.block_rows * self.points.width);
-        let work = |(block, rows): (&mut Block, &[T])| {
-            pulp::Arch::new().dispatch(|| block.assign(rows, points, &movement))
-        };
+        let work = |(block, rows): (&mut Block, &[T])| assign_block(block, rows, points, &movement);
         let rows = points.rows();
         let changed = if points.count * points.width * self.clusters < PARALLEL_FROM {
             let blocks = self.blocks.iter_mut().zip(rows.chunks(stride));
@@ -249,25 +248,54 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             .par_iter()
             .zip(points.rows().par_chunks(self.block_rows * width))
             .with_min_len(PARALLEL_FROM.div_ceil(self.block_rows * width))
-            .map(|(block, rows)| {
-                pulp::Arch::new().dispatch(|| {
-                    let rows = rows.chunks_exact(width).zip(&block.bounds);
-                    rows.map(|(row, bound)| {
-                        let first = bound.label as usize * width;
-                        square(row, points.scale, &self.centres[first..first + width])
-                    })
-                    .sum()
-                })
-            })
+            .map(|(block, rows)| inertia_of(&block.bounds, rows, points, &self.centres))
             .collect();
         parts.iter().sum()
+    }
+}
+
+vectorised! {
+    /// Labels for the rows of a block; whether one changed.
+    fn assign_block<T>(
+        simd,
+        block: &'a mut Block,
+        rows: &'a [T],
+        points: &'a Points<'a, T>,
+        movement: &'a Movement<'a>,
+    ) -> bool {
+        block.assign(simd, rows, points, movement)
+    }
+}
+
+vectorised! {
+    /// The sum of the squared distances of rows to their centres, scaled.
+    fn inertia_of<T>(
+        _simd,
+        bounds: &'a [Bound],
+        rows: &'a [T],
+        points: &'a Points<'a, T>,
+        centres: &'a [f64],
+    ) -> f64 {
+        let width = points.width;
+        let mut sum = 0.0;
+        for (row, bound) in rows.chunks_exact(width).zip(bounds) {
+            let first = bound.label as usize * width;
+            sum += square(row, points.scale, &centres[first..first + width]);
+        }
+        sum
     }
 }
 
 impl Block {
     /// Labels for the rows of this block; whether one changed.
     #[inline(always)]
-    fn assign<T: Scalar>(&mut self, rows: &[T], points: &Points<'_, T>, movement: &Movement<'_>) -> bool {
+    fn assign<T: Scalar, S: pulp::Simd>(
+        &mut self,
+        simd: S,
+        rows: &[T],
+        points: &Points<'_, T>,
+        movement: &Movement<'_>,
+    ) -> bool {
         let width = points.width;
         let clusters = movement.half_gap.len();
         let mut tile = Tile::new(width, clusters);
@@ -286,8 +314,8 @@ impl Block {
                     continue;
                 }
             }
-            tile.measure(part, width, points.scale, movement.centres);
-            let nearest = Nearest::of(&tile.squares);
+            tile.measure(simd, part, width, points.scale, movement.centres);
+            let nearest = Nearest::of(simd, &tile.squares);
             for (at, bound) in bounds.iter_mut().enumerate() {
                 any_changed |= bound.label != nearest.label[at];
                 *bound = Bound {
@@ -341,13 +369,16 @@ impl Movement<'_> {
     #[inline(always)]
     fn tighten<T: Scalar>(&self, rows: &[T], points: &Points<'_, T>, bounds: &mut [Bound]) -> bool {
         let width = points.width;
-        rows.chunks_exact(width).zip(bounds).all(|(row, bound)| {
-            self.holds(bound) || {
+        for (row, bound) in rows.chunks_exact(width).zip(bounds) {
+            if !self.holds(bound) {
                 let first = bound.label as usize * width;
                 bound.upper = square(row, points.scale, &self.centres[first..first + width]).sqrt();
-                self.holds(bound)
+                if !self.holds(bound) {
+                    return false;
+                }
             }
-        })
+        }
+        true
     }
 }
 

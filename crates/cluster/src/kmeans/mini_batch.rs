@@ -12,6 +12,7 @@ use super::lloyd::Lloyd;
 use super::plus_plus::{distinct, first_centres};
 use super::points::Points;
 use crate::error::{Result, require};
+use crate::vectorised::vectorised;
 
 /// Lloyd's iterations at most on the sample of a start.
 const SAMPLE_ITERATIONS: usize = 30;
@@ -255,7 +256,7 @@ impl<T: Scalar> State<'_, T> {
     fn step<R: Rng + ?Sized>(&mut self, drawn: &[usize], reassignment: f64, rng: &mut R) -> f64 {
         let rows = gathered(self.points, drawn);
         let (mut sums, mut sizes) = (vec![0.0; self.centres.len()], vec![0.0; self.counts.len()]);
-        let inertia = pulp::Arch::new().dispatch(|| self.add(&rows, &mut sums, &mut sizes));
+        let inertia = add_batch(&mut sums, &mut sizes, &rows, self.points, &self.centres);
         let width = self.points.width;
         let centres = self.centres.chunks_exact_mut(width).zip(sums.chunks_exact(width));
         for ((centre, sum), (count, size)) in centres.zip(self.counts.iter_mut().zip(&sizes)) {
@@ -273,26 +274,6 @@ impl<T: Scalar> State<'_, T> {
             self.reassign(drawn, reassignment, rng);
         }
         inertia / drawn.len() as f64
-    }
-
-    #[inline(always)]
-    fn add(&self, rows: &[T], sums: &mut [f64], sizes: &mut [f64]) -> f64 {
-        let (width, scale) = (self.points.width, self.points.scale);
-        let mut tile = Tile::new(width, self.counts.len());
-        let mut inertia = 0.0;
-        for part in rows.chunks(LANES * width) {
-            tile.measure(part, width, scale, &self.centres);
-            let nearest = Nearest::of(&tile.squares);
-            for (at, row) in part.chunks_exact(width).enumerate() {
-                let label = nearest.label[at] as usize;
-                inertia += nearest.first[at];
-                sizes[label] += 1.0;
-                for (sum, x) in sums[label * width..(label + 1) * width].iter_mut().zip(row) {
-                    *sum += x.as_f64() * scale;
-                }
-            }
-        }
-        inertia
     }
 
     /// Puts centres that get next to nothing on rows of the batch.
@@ -324,5 +305,35 @@ impl<T: Scalar> State<'_, T> {
             }
             self.counts[*cluster] = least;
         }
+    }
+}
+
+vectorised! {
+    /// Adds rows to the sums and sizes of their clusters; the sum of their
+    /// squared distances.
+    fn add_batch<T>(
+        simd,
+        sums: &'a mut [f64],
+        sizes: &'a mut [f64],
+        rows: &'a [T],
+        points: &'a Points<'a, T>,
+        centres: &'a [f64],
+    ) -> f64 {
+        let (width, scale) = (points.width, points.scale);
+        let mut tile = Tile::new(width, sizes.len());
+        let mut inertia = 0.0;
+        for part in rows.chunks(LANES * width) {
+            tile.measure(simd, part, width, scale, centres);
+            let nearest = Nearest::of(simd, &tile.squares);
+            for (at, row) in part.chunks_exact(width).enumerate() {
+                let label = nearest.label[at] as usize;
+                inertia += nearest.first[at];
+                sizes[label] += 1.0;
+                for (sum, x) in sums[label * width..(label + 1) * width].iter_mut().zip(row) {
+                    *sum += x.as_f64() * scale;
+                }
+            }
+        }
+        inertia
     }
 }

@@ -7,6 +7,7 @@ use rand::{Rng, RngExt};
 use super::config::Start;
 use super::distance::{LANES, Tile};
 use super::points::Points;
+use crate::vectorised::vectorised;
 
 /// Rows of a block: sums over rows are sums over blocks.
 const BLOCK: usize = 1024;
@@ -99,18 +100,30 @@ fn draw(totals: &[f64], weights: &[f64], at: f64) -> usize {
 /// a new one, and gives the sums of the blocks.
 fn update<T: Scalar>(points: &Points<'_, T>, centre: &[f64], closest: &mut [f64]) -> Vec<f64> {
     blocks::map_chunks(closest, BLOCK, |block, closest| {
-        pulp::Arch::new().dispatch(|| {
-            let mut total = 0.0;
-            let rows = rows_of(points, block);
-            each_tile(rows, points, centre, |at, squares| {
-                for (old, new) in closest[at..].iter_mut().zip(&squares[0]) {
-                    *old = if *new < *old { *new } else { *old };
-                    total += *old;
-                }
-            });
-            total
-        })
+        update_block(closest, rows_of(points, block), points, centre)
     })
+}
+
+vectorised! {
+    fn update_block<T>(
+        simd,
+        closest: &'a mut [f64],
+        rows: &'a [T],
+        points: &'a Points<'a, T>,
+        centre: &'a [f64],
+    ) -> f64 {
+        let width = points.width;
+        let mut tile = Tile::new(width, 1);
+        let mut sums = [0.0; LANES];
+        for (part, closest) in rows.chunks(LANES * width).zip(closest.chunks_mut(LANES)) {
+            tile.measure(simd, part, width, points.scale, centre);
+            for ((old, new), sum) in closest.iter_mut().zip(&tile.squares[0]).zip(&mut sums) {
+                *old = if *new < *old { *new } else { *old };
+                *sum += *old;
+            }
+        }
+        sums.iter().sum()
+    }
 }
 
 /// The candidate that leaves the least sum of squared distances; the first of
@@ -118,30 +131,7 @@ fn update<T: Scalar>(points: &Points<'_, T>, centre: &[f64], closest: &mut [f64]
 fn best_candidate<T: Scalar>(points: &Points<'_, T>, candidates: &[f64], closest: &[f64]) -> usize {
     let count = candidates.len() / points.width;
     let parts = blocks::map(closest, BLOCK, |block, closest| {
-        pulp::Arch::new().dispatch(|| {
-            let mut sums = vec![[0.0; LANES]; count];
-            let rows = rows_of(points, block);
-            each_tile(rows, points, candidates, |at, squares| {
-                let Some(old) = closest[at..].first_chunk::<LANES>() else {
-                    for (sum, new) in sums.iter_mut().zip(squares) {
-                        for ((sum, new), old) in sum.iter_mut().zip(new).zip(&closest[at..]) {
-                            *sum += new.min(*old);
-                        }
-                    }
-                    return;
-                };
-                for (sum, new) in sums.iter_mut().zip(squares) {
-                    for lane in 0..LANES {
-                        sum[lane] += if new[lane] < old[lane] {
-                            new[lane]
-                        } else {
-                            old[lane]
-                        };
-                    }
-                }
-            });
-            sums.iter().map(|sum| sum.iter().sum()).collect::<Vec<f64>>()
-        })
+        candidates_block(closest, rows_of(points, block), points, candidates)
     });
     let totals = super::points::add_in_order(parts.iter().map(Vec::as_slice), count);
     let mut best = 0;
@@ -159,18 +149,31 @@ fn rows_of<'a, T: Scalar>(points: &'a Points<'_, T>, block: usize) -> &'a [T] {
     &points.rows()[first * points.width..end * points.width]
 }
 
-/// Calls `visit(first row of the tile, its distances)` for every tile.
-#[inline(always)]
-fn each_tile<T: Scalar>(
-    rows: &[T],
-    points: &Points<'_, T>,
-    centres: &[f64],
-    mut visit: impl FnMut(usize, &[super::distance::Lane]),
-) {
-    let mut tile = Tile::new(points.width, centres.len() / points.width);
-    for (index, part) in rows.chunks(LANES * points.width).enumerate() {
-        tile.measure(part, points.width, points.scale, centres);
-        visit(index * LANES, &tile.squares);
+vectorised! {
+    /// What each candidate would leave of the sum over these rows.
+    fn candidates_block<T>(
+        simd,
+        closest: &'a [f64],
+        rows: &'a [T],
+        points: &'a Points<'a, T>,
+        candidates: &'a [f64],
+    ) -> Vec<f64> {
+        let width = points.width;
+        let count = candidates.len() / width;
+        let mut tile = Tile::new(width, count);
+        let mut sums = vec![[0.0; LANES]; count];
+        for (part, closest) in rows.chunks(LANES * width).zip(closest.chunks(LANES)) {
+            tile.measure(simd, part, width, points.scale, candidates);
+            // Lanes without a row add nothing.
+            let mut old = [0.0; LANES];
+            old[..closest.len()].copy_from_slice(closest);
+            for (sum, new) in sums.iter_mut().zip(&tile.squares) {
+                for lane in 0..LANES {
+                    sum[lane] += if new[lane] < old[lane] { new[lane] } else { old[lane] };
+                }
+            }
+        }
+        sums.iter().map(|sum| sum.iter().sum()).collect()
     }
 }
 

@@ -140,10 +140,9 @@ pub(super) fn numbered(labels: &[u32]) -> (Vec<u32>, Vec<u64>) {
         let mut counts = vec![0u64; largest + 1];
         labels.iter().for_each(|label| counts[*label as usize] += 1);
         let mut numbers = vec![ABSENT; largest + 1];
-        let mut next = 0;
-        for (number, _) in numbers.iter_mut().zip(&counts).filter(|(_, count)| **count > 0) {
+        let occurring = numbers.iter_mut().zip(&counts).filter(|(_, count)| **count > 0);
+        for (next, (number, _)) in (0u32..).zip(occurring) {
             *number = next;
-            next += 1;
         }
         let renamed = labels.iter().map(|label| numbers[*label as usize]).collect();
         counts.retain(|count| *count > 0);

@@ -80,27 +80,25 @@ impl<'a> Normalised<'a> {
     ) -> Vec<f64> {
         let mut out = vec![0.0; self.nodes() * width];
         blocks::map_chunks(&mut out, ROWS * width, |block, part| {
-            pulp::Arch::new().dispatch(|| {
-                for (at, sums) in part.chunks_exact_mut(width).enumerate() {
-                    let node = block * ROWS + at;
-                    for (other, weight) in self.row(node) {
-                        let weight = weight * self.scales[other];
-                        for (sum, y) in sums.iter_mut().zip(&y[other * width..(other + 1) * width]) {
-                            *sum += weight * y;
-                        }
-                    }
-                    let own = node * width..(node + 1) * width;
-                    let factor = a * self.scales[node];
-                    for (sum, y) in sums.iter_mut().zip(&y[own.clone()]) {
-                        *sum = factor * *sum + b * y;
-                    }
-                    if let Some(x) = x {
-                        for (sum, x) in sums.iter_mut().zip(&x[own]) {
-                            *sum += c * x;
-                        }
+            for (at, sums) in part.chunks_exact_mut(width).enumerate() {
+                let node = block * ROWS + at;
+                for (other, weight) in self.row(node) {
+                    let weight = weight * self.scales[other];
+                    for (sum, y) in sums.iter_mut().zip(&y[other * width..(other + 1) * width]) {
+                        *sum += weight * y;
                     }
                 }
-            });
+                let own = node * width..(node + 1) * width;
+                let factor = a * self.scales[node];
+                for (sum, y) in sums.iter_mut().zip(&y[own.clone()]) {
+                    *sum = factor * *sum + b * y;
+                }
+                if let Some(x) = x {
+                    for (sum, x) in sums.iter_mut().zip(&x[own]) {
+                        *sum += c * x;
+                    }
+                }
+            }
         });
         out
     }

@@ -39,21 +39,19 @@ pub(super) fn all_pairs<T: Element>(z: &[T], width: usize) -> (f64, Vec<T>) {
             gradient: Mutex::new(vec![0.0; z.len()]),
         })
         .collect();
+    let idle = Idle(Mutex::new(Vec::new()));
     // Into the pool once, not once per round.
     let sum = rayon::scope(|_| {
         let mut sum = 0.0;
         for round in 0..rounds(blocks.len()) {
             let matches: Vec<(usize, usize)> = matches(blocks.len(), round).collect();
-            let sums: Vec<f64> = matches
-                .par_iter()
-                .with_max_len(1)
-                .map_init(
-                    || Scratch::new(size, width),
-                    |scratch, &(left, right)| {
-                        tile(&blocks[left], &blocks[right], left == right, width, scratch)
-                    },
-                )
-                .collect();
+            let tiles = matches.par_iter().with_max_len(1).map(|&(left, right)| {
+                let mut scratch = idle.take().unwrap_or_else(|| Scratch::new(size, width));
+                let sum = tile(&blocks[left], &blocks[right], left == right, width, &mut scratch);
+                idle.give(scratch);
+                sum
+            });
+            let sums: Vec<f64> = tiles.collect();
             sum += sums.iter().sum::<f64>();
         }
         sum
@@ -94,6 +92,22 @@ impl<T: Element> Scratch<T> {
             tile: vec![T::zero(); size * size],
             part: vec![T::zero(); size * width],
         }
+    }
+}
+
+/// Memory of tiles that are done, for those to come: one per thread in the end.
+struct Idle<T>(Mutex<Vec<Scratch<T>>>);
+
+impl<T> Idle<T> {
+    fn take(&self) -> Option<Scratch<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn give(&self, scratch: Scratch<T>) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(scratch);
     }
 }
 
