@@ -198,9 +198,9 @@ impl NodeClustering {
         };
 
         let begin = Instant::now();
-        let (rows, shares) = rows(h, embedding.single, coordinates)?;
+        let rows = rows(h, embedding.single, coordinates)?;
         timings.coordinates = Timings::seconds(begin);
-        let points = rows.as_ref().map_or(h, |rows| rows.view());
+        let points = rows.own.as_ref().map_or(h, |rows| rows.view());
         let dimension = points.ncols();
         if on_event(&ClusteringEvent::Coordinates { dimension }) == Control::Cancel {
             return Err(cancelled());
@@ -232,15 +232,15 @@ impl NodeClustering {
             conductance,
             inertia: found.inertia,
             dimension,
-            captured: shares.0,
-            captured_squares: shares.1,
+            captured: rows.captured,
+            captured_squares: rows.captured_squares,
             validation: embedding.validation,
             test: embedding.test,
             epoch: embedding.epoch,
             loss: embedding.history.last().map(|epoch| epoch.loss),
             timings,
         };
-        Ok((found, rows, report))
+        Ok((found, rows.own, report))
     }
 
     fn fit(&self, points: ArrayView2<'_, f64>, clusters: usize) -> Result<KMeansFit> {
@@ -281,17 +281,25 @@ impl NodeClustering {
     }
 }
 
-/// What k-means is run on, if not `H` itself, and the shares of the singular values
-/// and of their squares that it has.
-fn rows(
-    h: ArrayView2<'_, f64>,
-    single: bool,
-    coordinates: &Coordinates,
-) -> Result<(Option<Array2<f64>>, (f64, f64))> {
+/// What k-means is run on.
+struct Rows {
+    /// If not `H` itself.
+    own: Option<Array2<f64>>,
+    /// The shares that they have of the singular values of `H`, and of the squares.
+    captured: f64,
+    captured_squares: f64,
+}
+
+fn rows(h: ArrayView2<'_, f64>, single: bool, coordinates: &Coordinates) -> Result<Rows> {
+    let whole = |own| Rows {
+        own,
+        captured: 1.0,
+        captured_squares: 1.0,
+    };
     Ok(match coordinates {
         Coordinates::Plain {
             normalise_rows: false,
-        } => (None, (1.0, 1.0)),
+        } => whole(None),
         Coordinates::Plain { normalise_rows: true } => {
             let mut rows = h.to_owned();
             for mut row in rows.axis_iter_mut(Axis(0)) {
@@ -300,7 +308,7 @@ fn rows(
                     row /= length;
                 }
             }
-            (Some(rows), (1.0, 1.0))
+            whole(Some(rows))
         }
         Coordinates::Egg(egg) => {
             let egg = egg.check()?;
@@ -309,10 +317,11 @@ fn rows(
                 true => egg.embed(h.mapv(|x| x as f32).view())?,
                 false => egg.embed(h)?,
             };
-            (
-                Some(found.coordinates),
-                (found.choice.captured, found.captured_squares),
-            )
+            Rows {
+                own: Some(found.coordinates),
+                captured: found.choice.captured,
+                captured_squares: found.captured_squares,
+            }
         }
     })
 }
