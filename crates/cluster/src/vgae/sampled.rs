@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 /// Non-edges per block, each block with a stream of random numbers of its own.
 const PAIRS: usize = 1 << 13;
 
+/// From so many nodes on, blocks have a range of first nodes each.
+const STRATA_FROM: usize = 1 << 16;
+
 /// Rows of nodes per block of the edges' part.
 const ROWS: usize = 256;
 
@@ -28,7 +31,9 @@ const RANGES: usize = 256;
 /// (n x d, f32 or f64): a scalar.
 ///
 /// Non-edges are pairs of different nodes that no edge joins, all equally likely,
-/// drawn with replacement. Each block of them has its own stream, split off from
+/// drawn with replacement. (From 65,536 nodes on they are stratified: the first node
+/// of each comes from ranges of nodes in turn, whose rows stay in cache. Pairs are
+/// then equally likely to within a part in n of the difference in degree.) Each block of them has its own stream, split off from
 /// `rng` once, so that the same bits come out on any number of threads.
 ///
 /// # Complexity
@@ -96,11 +101,13 @@ impl Sampled {
         let mut rng = self.streams.stream(block);
         let scale = 1.0 / edges as f64;
         let count = PAIRS.min(edges - block * PAIRS);
+        let first = self.first_nodes(block);
         let mut softplus = 0.0;
         let mut drawn = Vec::with_capacity(2 * count);
         let mut starts = vec![0u32; ranges.count + 1];
         while drawn.len() < 2 * count {
-            let (a, b) = (below(&mut rng, nodes), below(&mut rng, nodes));
+            let a = first.start + below(&mut rng, first.len());
+            let b = below(&mut rng, nodes);
             if a == b || self.target.is_edge(a, b) {
                 continue;
             }
@@ -129,6 +136,21 @@ impl Sampled {
             starts,
             softplus,
         }
+    }
+
+    /// Where the first nodes of a block's pairs come from.
+    fn first_nodes(&self, block: usize) -> std::ops::Range<usize> {
+        let (nodes, edges) = (self.target.node_count(), self.target.edge_count());
+        if nodes < STRATA_FROM {
+            return 0..nodes;
+        }
+        let node = |pair: usize| {
+            #[expect(clippy::cast_possible_truncation, reason = "at most the number of nodes")]
+            let node = (pair.min(edges) as u128 * nodes as u128 / edges as u128) as usize;
+            node
+        };
+        let start = node(block * PAIRS).min(nodes - 1);
+        start..node((block + 1) * PAIRS).max(start + 1)
     }
 
     /// The edges' part, row by row: an edge is visited from both of its ends, so

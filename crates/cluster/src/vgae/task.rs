@@ -105,9 +105,18 @@ impl LinkTask {
         )?)
     }
 
-    /// Of all that training sees.
+    /// Of all that training sees, held-out pairs among it: early stopping goes by
+    /// them.
     pub(super) fn fingerprint(&self) -> String {
-        self.dataset.fingerprint()
+        let parts = self.validation.iter().chain(&self.test);
+        let pairs = parts.flat_map(|part| part.positive.iter().chain(&part.negative));
+        // FNV-1a: against mistakes, not against forgers.
+        let held_out = pairs
+            .flat_map(|(a, b)| [*a, *b])
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, node| {
+                (hash ^ node as u64).wrapping_mul(0x100_0000_01b3)
+            });
+        format!("{} {held_out:016x}", self.dataset.fingerprint())
     }
 }
 

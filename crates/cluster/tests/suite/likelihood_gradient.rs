@@ -52,6 +52,28 @@ fn the_sampled_likelihood_against_differences() {
 }
 
 #[test]
+fn a_large_sampled_likelihood_along_a_direction() {
+    // Enough nodes for ranges of first nodes, and several blocks.
+    let nodes = 70_000;
+    let edges: Vec<_> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
+    let target = LinkTarget::new(Graph::from_edges(nodes, &edges).unwrap().view()).unwrap();
+    let (z, along) = (
+        normal((nodes, 2), DType::F64, 1),
+        normal((nodes, 2), DType::F64, 2),
+    );
+    let value = |z: &Tensor| sampled_likelihood(z, &target, &mut rng(9)).unwrap();
+    let at = |step: f64| scalar(&value(&(&z + (&along * step).unwrap()).unwrap()));
+    let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
+    let found = on_threads(1, || gradient(&z, value));
+    let slope = scalar(&(&found * &along).unwrap().sum_all().unwrap());
+    assert!(
+        (slope - expected).abs() < 1e-7 * expected.abs().max(1.0),
+        "{slope} for {expected}"
+    );
+    assert!(flat(&found) == flat(&on_threads(4, || gradient(&z, value))));
+}
+
+#[test]
 fn a_sample_against_differences() {
     // One entry above the limit: its noise is that of the limit, its gradient 0.
     let mu = normal((4, 3), DType::F64, 1);
