@@ -1,6 +1,7 @@
 //! How many directions a subspace keeps.
 
 use crate::error::{Error, Result};
+use crate::scalar::Scalar;
 
 /// Values within this of a rule's bound, relative to it, count as equal to the
 /// bound: rounding in the decomposition (which differs between orders of the
@@ -135,6 +136,45 @@ impl RankRule {
                     .map_or(sigma.len(), |last| last + 1)
             }
         }
+    }
+
+    /// What the rule decides for a matrix of `shape` (n, m) with entries of
+    /// type `T` whose singular values, descending, are already known: for those
+    /// who decompose by other means than [`rectify`](crate::rectify).
+    ///
+    /// If the values are only the first few, `captured` counts only these.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the rule is out of range, or if the values are
+    /// not finite, not negative and descending.
+    ///
+    /// ```
+    /// use egg_geometry::RankRule;
+    ///
+    /// let choice = RankRule::Ratio(0.5).choose_for::<f32>(&[4.0, 2.0, 1.0, 0.5], (100, 4))?;
+    /// assert_eq!(choice.p, 2);
+    /// # Ok::<(), egg_geometry::Error>(())
+    /// ```
+    pub fn choose_for<T: Scalar>(self, singular_values: &[f64], shape: (usize, usize)) -> Result<RankChoice> {
+        self.validate()?;
+        let bad = singular_values.iter().enumerate().find(|&(at, &value)| {
+            !value.is_finite() || value < 0.0 || (at > 0 && singular_values[at - 1] < value)
+        });
+        if let Some((_, &value)) = bad {
+            return Err(Error::Parameter {
+                name: "singular value",
+                value,
+                requirement: "they must be finite, not negative and descending",
+            });
+        }
+        Ok(self.choose(&Spectrum {
+            sigma: singular_values,
+            scale: 1.0,
+            longer_side: shape.0.max(shape.1),
+            columns: shape.1,
+            eps: T::eps(),
+            tie_tolerance: T::TIE_TOLERANCE,
+        }))
     }
 
     /// Applies the rule with its cap, floor and tie extension.
@@ -316,6 +356,25 @@ mod tests {
             (choice.p, choice.numerical_rank, choice.extended_by_tie),
             (2, 2, false)
         );
+    }
+
+    #[test]
+    fn values_from_elsewhere_are_judged_alike_and_checked() {
+        let sigma = [4.0, 2.0, 1.0, 1.0 - 1e-13, 1e-17];
+        let given = RankRule::Fixed(3).choose_for::<f64>(&sigma, (10, 10)).unwrap();
+        assert_eq!(given, choose(RankRule::Fixed(3), &sigma));
+        assert_eq!((given.p, given.numerical_rank), (4, 4));
+        assert_eq!(
+            RankRule::Fixed(9)
+                .choose_for::<f32>(&[1.0, 1e-7], (9, 9))
+                .unwrap()
+                .p,
+            1
+        );
+        for bad in [&[1.0, 2.0][..], &[f64::NAN], &[1.0, -1.0], &[f64::INFINITY]] {
+            assert!(RankRule::Fixed(1).choose_for::<f64>(bad, (2, 2)).is_err());
+        }
+        assert!(RankRule::Fixed(0).choose_for::<f64>(&[1.0], (2, 2)).is_err());
     }
 
     #[test]

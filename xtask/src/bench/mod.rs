@@ -4,6 +4,7 @@
 
 mod autodiff;
 mod child;
+mod cluster;
 mod geometry;
 mod graph;
 mod machine;
@@ -38,6 +39,8 @@ Suites:
                  training against the same
   train          an epoch of GCN and GIN with EGG, SUM and Edge pooling against
                  PyTorch Geometric, on PROTEINS, NCI1, Mutagenicity and DD
+  cluster        an epoch of a graph autoencoder against dense PyTorch, k-means
+                 and its measures against scikit-learn, on Cora, Citeseer, Pubmed
 
 Builds our side, makes a Python environment for the peers below target/bench,
 and lets the two take turns. Results go to target/bench/SUITE.json and .md. The
@@ -58,7 +61,13 @@ Environment:
                                    PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 ";
 
-const SUITES: &[&Suite] = &[&geometry::SUITE, &graph::SUITE, &autodiff::SUITE, &train::SUITE];
+const SUITES: &[&Suite] = &[
+    &geometry::SUITE,
+    &graph::SUITE,
+    &autodiff::SUITE,
+    &train::SUITE,
+    &cluster::SUITE,
+];
 
 struct Request {
     suite: &'static Suite,

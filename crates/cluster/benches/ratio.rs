@@ -1,0 +1,243 @@
+//! Our side of `cargo xtask bench cluster`: reads task names, answers with
+//! times.
+#![expect(clippy::print_stdout, reason = "run by hand, it says what it is for")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use candle_core::{DType, Device, Tensor};
+use egg_cluster::egg::EggConfig;
+use egg_cluster::kmeans::KMeansConfig;
+use egg_cluster::metrics::Contingency;
+use egg_cluster::vgae::{
+    Autoencoder, AutoencoderConfig, Control, EncoderConfig, GraphEncoder, Likelihood, LinkTask,
+    exact_likelihood,
+};
+use egg_geometry::RankRule;
+use egg_graph::conv::NodeInput;
+use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass};
+use ndarray::Array2;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+#[path = "../../../xtask/peers/protocol.rs"]
+mod protocol;
+
+use protocol::{Export, Outcome, Timed, timed};
+
+/// Tensors without page faults, as a program that trains should have them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const DATA: [&str; 3] = ["Cora", "Citeseer", "Pubmed"];
+
+/// Points for the measures of a clustering.
+const MILLION: usize = 1_000_000;
+
+/// A graph and an encoder in training on it.
+struct Training {
+    task: LinkTask,
+    input: NodeInput,
+    encoder: GraphEncoder,
+    parameters: Parameters,
+    adam: Adam,
+    rng: ChaCha8Rng,
+}
+
+impl Training {
+    fn new(dataset: &GraphDataset) -> Outcome<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let task = LinkTask::split(dataset, 0.05, 0.10, &mut rng)?;
+        let input = NodeInput::from_features(dataset.features(), DType::F32, &Device::Cpu)?;
+        let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
+        let encoder = GraphEncoder::new(
+            &mut parameters.root(&mut rng),
+            input.width(),
+            &EncoderConfig::default(),
+        )?;
+        let adam = Adam::new(&parameters, AdamConfig::new(0.01, Decay::L2(0.0)))?;
+        Ok(Self {
+            task,
+            input,
+            encoder,
+            parameters,
+            adam,
+            rng,
+        })
+    }
+
+    /// One epoch, which is one step; gives the loss.
+    fn epoch(&mut self) -> Outcome<f64> {
+        let pass = &mut Pass::Training(&mut self.rng);
+        let posterior = self.encoder.encode(&self.input, self.task.propagation(), pass)?;
+        let likelihood = exact_likelihood(&posterior.sample(pass)?, self.task.target())?;
+        let loss = match posterior.divergence()? {
+            Some(divergence) => (likelihood + (divergence / self.task.node_count() as f64)?)?,
+            None => likelihood,
+        };
+        self.adam.step(&loss.backward()?)?;
+        Ok(f64::from(loss.to_scalar::<f32>()?))
+    }
+}
+
+struct Inputs {
+    training: RefCell<BTreeMap<&'static str, Training>>,
+    /// Pubmed's nodes after some training, n x 16.
+    embedding: Option<Array2<f32>>,
+    classes: Vec<u32>,
+    clusters: Vec<u32>,
+}
+
+fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
+    let embedding = || {
+        let missing = "Pubmed is not here; set EGG_DATASETS to the folder that has it";
+        inputs.embedding.as_ref().ok_or(missing)
+    };
+    match task {
+        "egg_kmeans_1" | "egg_kmeans_10" => {
+            let starts = if task.ends_with("_10") { 10 } else { 1 };
+            let h = embedding()?;
+            let egg = EggConfig::new(RankRule::Ratio(0.8)).check()?;
+            let kmeans = KMeansConfig {
+                starts,
+                ..KMeansConfig::new(3)
+            }
+            .check()?;
+            let (seconds, fit) = timed(|| -> Outcome<_> {
+                let rows = egg.embed(h.view())?;
+                Ok(kmeans.fit(rows.coordinates.view(), &mut ChaCha8Rng::seed_from_u64(0))?)
+            })?;
+            Ok(Timed::new(seconds, starts, fit.inertia))
+        }
+        "metrics" => {
+            let (seconds, agreement) = timed(|| -> Outcome<_> {
+                Ok(Contingency::new(&inputs.classes, &inputs.clusters)?.agreement()?)
+            })?;
+            Ok(Timed::new(
+                seconds,
+                1,
+                agreement.normalised_mutual_information + agreement.adjusted_rand + agreement.accuracy,
+            ))
+        }
+        _ => {
+            let mut all = inputs.training.borrow_mut();
+            let name = task.strip_prefix("epoch_").unwrap_or_default();
+            let training = all
+                .get_mut(name)
+                .ok_or_else(|| format!("no task or no data for {task}"))?;
+            let training = RefCell::new(training);
+            let (seconds, loss) = timed(|| training.borrow_mut().epoch())?;
+            if !loss.is_finite() {
+                return Err(format!("{task}: the loss is {loss}").into());
+            }
+            Ok(Timed::new(seconds, 1, loss))
+        }
+    }
+}
+
+/// A data set below `EGG_DATASETS`, beside the project, or as xtask prepares it.
+fn find(name: &str) -> Option<GraphDataset> {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = [
+        std::env::var_os("EGG_DATASETS").map(PathBuf::from),
+        Some(project.join("../shared/datasets")),
+        Some(project.join("datasets/prepared")),
+    ];
+    folders.into_iter().flatten().find_map(|folder| {
+        let source = DataSource::registered(name, &folder).ok()?;
+        let loaded = source.load(&ReadOptions::default(), &Cache::Off).ok()?;
+        Some(loaded.dataset)
+    })
+}
+
+fn export_training(
+    export: &mut Export,
+    name: &str,
+    dataset: &GraphDataset,
+    training: &Training,
+) -> Outcome<()> {
+    let features = dataset.features();
+    export.array(
+        &format!("{name}_x"),
+        &[features.rows(), features.width()],
+        features.to_dense(),
+    )?;
+    let target = training.task.target();
+    let pairs = (0..target.node_count()).flat_map(|node| {
+        let others = target.neighbours(node).iter();
+        others.map(move |other| (node as i64, i64::from(*other)))
+    });
+    let (sources, targets): (Vec<i64>, Vec<i64>) = pairs.unzip();
+    export.array(
+        &format!("{name}_edges"),
+        &[2, sources.len()],
+        sources.iter().chain(&targets).copied(),
+    )?;
+    for (parameter, value) in training.parameters.trainable() {
+        let numbers = value.flatten_all()?.to_vec1::<f32>()?;
+        export.array(&format!("{name}_{parameter}"), value.dims(), numbers)?;
+    }
+    Ok(())
+}
+
+/// `H` of Pubmed after a little training, so that there is something to find.
+fn embedded(training: &Training) -> Outcome<Array2<f32>> {
+    let config = AutoencoderConfig {
+        epochs: 30,
+        likelihood: Likelihood::NegativeSampling,
+        validate_every: 0,
+        ..AutoencoderConfig::default()
+    };
+    let trained = Autoencoder::train(&training.task, &config, 0, None, &mut |_| Control::Continue)?;
+    let h: &Tensor = &trained.embedding;
+    Ok(Array2::from_shape_vec(
+        h.dims2()?,
+        h.flatten_all()?.to_vec1::<f32>()?,
+    )?)
+}
+
+fn main() -> Outcome<()> {
+    let Some(mut export) = Export::from_arguments()? else {
+        println!("ratio: run by `cargo xtask bench cluster`");
+        return Ok(());
+    };
+    let (mut training, mut embedding) = (BTreeMap::new(), None);
+    for name in DATA {
+        if let Some(dataset) = find(name) {
+            let begun = Training::new(&dataset)?;
+            export_training(&mut export, name, &dataset, &begun)?;
+            if name == "Pubmed" {
+                let h = embedded(&begun)?;
+                export.array("embedding", &[h.nrows(), h.ncols()], h.iter().copied())?;
+                embedding = Some(h);
+            }
+            training.insert(name, begun);
+        }
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let classes: Vec<u32> = (0..MILLION).map(|_| rng.random_range(0..10)).collect();
+    let clusters: Vec<u32> = classes
+        .iter()
+        .map(|class| {
+            if rng.random_bool(0.7) {
+                *class
+            } else {
+                rng.random_range(0..12)
+            }
+        })
+        .collect();
+    for (name, labels) in [("classes", &classes), ("clusters", &clusters)] {
+        export.array(name, &[MILLION], labels.iter().map(|label| i64::from(*label)))?;
+    }
+    let about = training.keys().copied().collect::<Vec<_>>().join(", ");
+    let inputs = Inputs {
+        training: RefCell::new(training),
+        embedding,
+        classes,
+        clusters,
+    };
+    export.serve(json!({"data": about}), |task| run(&inputs, task))
+}

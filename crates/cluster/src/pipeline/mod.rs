@@ -1,0 +1,36 @@
+//! From a graph to clusters of its nodes, in one object.
+//!
+//! ```text
+//! features -> autoencoder -> H -> EGG (or H as it is) -> k-means -> labels, measures
+//! ```
+//!
+//! ```
+//! use egg_cluster::pipeline::{NodeClustering, Preset};
+//! use egg_cluster::vgae::Control;
+//! use egg_graph::synthetic::BlockModel;
+//! use rand::SeedableRng;
+//! use rand_chacha::ChaCha8Rng;
+//!
+//! let model = BlockModel { nodes: 200, blocks: 3, ..BlockModel::default() };
+//! let dataset = model.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
+//! let mut config = Preset::Paper.config();
+//! config.autoencoder.epochs = 30; // for the sake of the example
+//! let found = NodeClustering::new(config)?.run(&dataset, None, &mut |_| Control::Continue)?;
+//! assert_eq!(found.labels.len(), 200);
+//! assert!(found.report.agreement.is_some()); // this graph's classes are known
+//! # Ok::<(), egg_cluster::Error>(())
+//! ```
+
+mod config;
+mod event;
+mod features;
+mod preset;
+mod report;
+mod run;
+
+pub use config::{Clusterer, Coordinates, Links, NodeClusteringConfig};
+pub use event::ClusteringEvent;
+pub use features::FeatureUse;
+pub use preset::Preset;
+pub use report::{ClusterReport, Timings};
+pub use run::{NodeClustering, NodeClusters, NodeEmbedding};

@@ -1,0 +1,327 @@
+//! Running a clustering, all of it or step by step.
+
+use std::time::Instant;
+
+use candle_core::DType;
+use egg_graph::{Graph, GraphDataset, Labels};
+use ndarray::{Array2, ArrayView2, Axis};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::config::{Clusterer, Coordinates, Links, NodeClusteringConfig};
+use super::event::ClusteringEvent;
+use super::report::{ClusterReport, Timings};
+use crate::error::{Error, Result};
+use crate::kmeans::KMeansFit;
+use crate::metrics::{Contingency, Cut, Ranking};
+use crate::vgae::{Autoencoder, Control, Epoch, Keep, LinkTask, Precision};
+
+/// The stream of the generator that k-means draws from; training has the first.
+const KMEANS_STREAM: u64 = 1;
+
+/// Clusters the nodes of a graph; see the [module](super).
+///
+/// The same settings and graph give the same bits on any number of threads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeClustering {
+    config: NodeClusteringConfig,
+}
+
+/// The embedding of a graph's nodes, to be clustered in one way or several.
+#[derive(Debug, Clone)]
+pub struct NodeEmbedding {
+    /// `H` (n x d).
+    pub h: Array2<f64>,
+    /// Every epoch, in order.
+    pub history: Vec<Epoch>,
+    /// The epoch that `H` is of.
+    pub epoch: u64,
+    /// Of held-out edges, if there are any.
+    pub validation: Option<Ranking>,
+    /// The same for those that nothing was chosen by.
+    pub test: Option<Ranking>,
+    /// So far: preparing and training.
+    pub timings: Timings,
+    /// Whether the numbers of `H` are f32's: then so is their noise.
+    single: bool,
+    graph: Graph,
+    labels: Option<Labels>,
+}
+
+/// A clustering of a graph's nodes.
+#[derive(Debug, Clone)]
+pub struct NodeClusters {
+    /// The cluster of each node.
+    pub labels: Vec<u32>,
+    /// `H` (n x d).
+    pub embedding: Array2<f64>,
+    /// What k-means was run on, if it was not `H` itself (n x p).
+    pub coordinates: Option<Array2<f64>>,
+    /// How good it is, and what it took.
+    pub report: ClusterReport,
+    /// Every epoch, in order.
+    pub history: Vec<Epoch>,
+}
+
+impl NodeClustering {
+    /// With settings that are checked here, as far as they can be without a graph.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] or [`Error::Geometry`], naming the first that is out of
+    /// its range.
+    pub fn new(config: NodeClusteringConfig) -> Result<Self> {
+        config.check()?;
+        Ok(Self { config })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &NodeClusteringConfig {
+        &self.config
+    }
+
+    /// From a data set of one graph to clusters of its nodes. `on_event` hears how
+    /// far it is and may cancel during training.
+    ///
+    /// With `keep` training is written to a file now and then, and goes on from it
+    /// if it is there, to the same bits as without the break.
+    ///
+    /// # Errors
+    /// Those of [`Self::embed`] and [`Self::cluster`].
+    pub fn run(
+        &self,
+        dataset: &GraphDataset,
+        keep: Option<&Keep>,
+        on_event: &mut dyn FnMut(&ClusteringEvent) -> Control,
+    ) -> Result<NodeClusters> {
+        // Before the training, not after it.
+        self.cluster_count(dataset.node_labels(), dataset.node_count())?;
+        let embedding = self.embed(dataset, keep, on_event)?;
+        let (found, coordinates, report) =
+            self.cluster_observed(&embedding, &self.config.coordinates, on_event)?;
+        Ok(NodeClusters {
+            labels: found.labels,
+            embedding: embedding.h,
+            coordinates,
+            report,
+            history: embedding.history,
+        })
+    }
+
+    /// Trains the autoencoder and gives `H`.
+    ///
+    /// # Errors
+    /// [`Error::NotOneGraph`], [`Error::NoEdges`], and those of
+    /// [`Autoencoder::train`].
+    pub fn embed(
+        &self,
+        dataset: &GraphDataset,
+        keep: Option<&Keep>,
+        on_event: &mut dyn FnMut(&ClusteringEvent) -> Control,
+    ) -> Result<NodeEmbedding> {
+        let config = &self.config;
+        let begin = Instant::now();
+        let prepared = config.features.apply(dataset)?;
+        let task = match config.links {
+            Links::All => LinkTask::all_edges(&prepared)?,
+            Links::Split {
+                validation,
+                test,
+                seed,
+            } => LinkTask::split(&prepared, validation, test, &mut ChaCha8Rng::seed_from_u64(seed))?,
+        };
+        let mut timings = Timings {
+            preparing: Timings::seconds(begin),
+            ..Timings::default()
+        };
+        let event = ClusteringEvent::Prepared {
+            nodes: task.node_count(),
+            edges: task.target().edge_count(),
+        };
+        if on_event(&event) == Control::Cancel {
+            return Err(Error::Cancelled { epochs: 0 });
+        }
+        let begin = Instant::now();
+        let mut on_epoch = |epoch: &Epoch| on_event(&ClusteringEvent::Epoch(*epoch));
+        let trained = Autoencoder::train(&task, &config.autoencoder, config.seed, keep, &mut on_epoch)?;
+        timings.training = Timings::seconds(begin);
+        let event = ClusteringEvent::Trained { epoch: trained.epoch };
+        if on_event(&event) == Control::Cancel {
+            return Err(Error::Cancelled {
+                epochs: trained.history.len() as u64,
+            });
+        }
+        let shape = trained.embedding.dims2()?;
+        let numbers: Vec<f64> = trained.embedding.to_dtype(DType::F64)?.flatten_all()?.to_vec1()?;
+        let h = Array2::from_shape_vec(shape, numbers).map_err(|_| Error::Empty { what: "H" })?;
+        Ok(NodeEmbedding {
+            h,
+            history: trained.history,
+            epoch: trained.epoch,
+            validation: trained.validation,
+            test: trained.test,
+            timings,
+            single: config.autoencoder.precision == Precision::Single,
+            // As it was given: measures count all edges.
+            graph: dataset.graph(0)?.to_graph(),
+            labels: dataset.node_labels().cloned(),
+        })
+    }
+
+    /// Clusters an embedding, with these coordinates in place of the configured
+    /// ones. Gives the clusters and what they are worth; the timings of preparing
+    /// and training are the embedding's.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] if the number of clusters is neither given nor that of
+    /// known classes, or above that of the nodes; [`Error::Geometry`] and
+    /// [`Error::NonFinite`] if `H` can't be decomposed.
+    pub fn cluster(
+        &self,
+        embedding: &NodeEmbedding,
+        coordinates: &Coordinates,
+    ) -> Result<(KMeansFit, ClusterReport)> {
+        let (found, _, report) = self.cluster_observed(embedding, coordinates, &mut |_| Control::Continue)?;
+        Ok((found, report))
+    }
+
+    fn cluster_observed(
+        &self,
+        embedding: &NodeEmbedding,
+        coordinates: &Coordinates,
+        on_event: &mut dyn FnMut(&ClusteringEvent) -> Control,
+    ) -> Result<(KMeansFit, Option<Array2<f64>>, ClusterReport)> {
+        let h = embedding.h.view();
+        let clusters = self.cluster_count(embedding.labels.as_ref(), h.nrows())?;
+        let mut timings = embedding.timings;
+        let cancelled = || Error::Cancelled {
+            epochs: embedding.history.len() as u64,
+        };
+
+        let begin = Instant::now();
+        let rows = rows(h, embedding.single, coordinates)?;
+        timings.coordinates = Timings::seconds(begin);
+        let points = rows.own.as_ref().map_or(h, |rows| rows.view());
+        let dimension = points.ncols();
+        if on_event(&ClusteringEvent::Coordinates { dimension }) == Control::Cancel {
+            return Err(cancelled());
+        }
+
+        let begin = Instant::now();
+        let found = self.fit(points, clusters)?;
+        timings.clustering = Timings::seconds(begin);
+        let event = ClusteringEvent::Clustered {
+            inertia: found.inertia,
+        };
+        if on_event(&event) == Control::Cancel {
+            return Err(cancelled());
+        }
+
+        let begin = Instant::now();
+        let agreement = match &embedding.labels {
+            Some(labels) if labels.known() > 0 => {
+                Some(Contingency::of_known(labels, &found.labels)?.agreement()?)
+            }
+            _ => None,
+        };
+        let cut = Cut::new(&embedding.graph, &found.labels)?;
+        let (modularity, conductance) = (cut.modularity().ok(), cut.mean_conductance().ok());
+        timings.measuring = Timings::seconds(begin);
+        let report = ClusterReport {
+            agreement,
+            modularity,
+            conductance,
+            inertia: found.inertia,
+            dimension,
+            captured: rows.captured,
+            captured_squares: rows.captured_squares,
+            validation: embedding.validation,
+            test: embedding.test,
+            epoch: embedding.epoch,
+            loss: embedding.history.last().map(|epoch| epoch.loss),
+            timings,
+        };
+        Ok((found, rows.own, report))
+    }
+
+    fn fit(&self, points: ArrayView2<'_, f64>, clusters: usize) -> Result<KMeansFit> {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.config.seed);
+        rng.set_stream(KMEANS_STREAM);
+        match self.config.clusterer {
+            Clusterer::KMeans { .. } => {
+                let kmeans = self.config.clusterer.kmeans(clusters).check()?;
+                kmeans.fit(points, &mut rng)
+            }
+            Clusterer::MiniBatch { .. } => {
+                let kmeans = self.config.clusterer.mini_batch(clusters).check()?;
+                kmeans.fit(points, &mut rng)
+            }
+        }
+    }
+
+    fn cluster_count(&self, labels: Option<&Labels>, nodes: usize) -> Result<usize> {
+        let clusters = match (self.config.clusters, labels) {
+            (Some(clusters), _) => clusters,
+            (None, Some(labels)) if labels.class_count() > 0 => labels.class_count(),
+            _ => {
+                return Err(Error::setting(
+                    "clusters",
+                    "none",
+                    "the nodes have no classes to count, so say how many clusters there should be",
+                ));
+            }
+        };
+        if clusters > nodes {
+            return Err(Error::setting(
+                "clusters",
+                clusters,
+                "there must be at least as many nodes as clusters",
+            ));
+        }
+        Ok(clusters)
+    }
+}
+
+/// What k-means is run on.
+struct Rows {
+    /// If not `H` itself.
+    own: Option<Array2<f64>>,
+    /// The shares that they have of the singular values of `H`, and of the squares.
+    captured: f64,
+    captured_squares: f64,
+}
+
+fn rows(h: ArrayView2<'_, f64>, single: bool, coordinates: &Coordinates) -> Result<Rows> {
+    let whole = |own| Rows {
+        own,
+        captured: 1.0,
+        captured_squares: 1.0,
+    };
+    Ok(match coordinates {
+        Coordinates::Plain {
+            normalise_rows: false,
+        } => whole(None),
+        Coordinates::Plain { normalise_rows: true } => {
+            let mut rows = h.to_owned();
+            for mut row in rows.axis_iter_mut(Axis(0)) {
+                let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+                if length > 0.0 {
+                    row /= length;
+                }
+            }
+            whole(Some(rows))
+        }
+        Coordinates::Egg(egg) => {
+            let egg = egg.check()?;
+            #[expect(clippy::cast_possible_truncation, reason = "it was f32 before")]
+            let found = match single {
+                true => egg.embed(h.mapv(|x| x as f32).view())?,
+                false => egg.embed(h)?,
+            };
+            Rows {
+                own: Some(found.coordinates),
+                captured: found.choice.captured,
+                captured_squares: found.captured_squares,
+            }
+        }
+    })
+}

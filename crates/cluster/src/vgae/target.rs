@@ -1,0 +1,103 @@
+//! What the decoder should predict: the training edges and every node itself.
+
+use std::sync::Arc;
+
+use egg_graph::GraphView;
+
+use crate::error::{Error, Result};
+
+/// The target `A + I` of the likelihoods, in sparse rows, with its weights.
+///
+/// With n nodes and `s = sum(A)` (each edge counts twice, self loops don't):
+/// `pos_weight = (n^2 - s) / s` and `norm = n^2 / (2 (n^2 - s))`.
+///
+/// Cheap to clone.
+///
+/// ```
+/// use egg_cluster::vgae::LinkTarget;
+/// use egg_graph::Graph;
+///
+/// let target = LinkTarget::new(Graph::from_edges(3, &[(0, 1), (1, 2)])?.view())?;
+/// assert_eq!((target.pos_weight(), target.norm()), (5.0 / 4.0, 9.0 / 10.0));
+/// # Ok::<(), egg_cluster::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LinkTarget {
+    rows: Arc<Rows>,
+}
+
+#[derive(Debug)]
+struct Rows {
+    /// n + 1 positions.
+    offsets: Vec<usize>,
+    /// Ascending in each row, without the node itself.
+    neighbours: Vec<u32>,
+}
+
+impl LinkTarget {
+    /// The edges of a graph. Weights don't count, and a self loop changes
+    /// nothing: every node is its own neighbour already.
+    ///
+    /// # Errors
+    /// [`Error::NoEdges`]: the weights would be infinite.
+    pub fn new(graph: GraphView<'_>) -> Result<Self> {
+        let nodes = graph.node_count();
+        let mut offsets = Vec::with_capacity(nodes + 1);
+        let mut neighbours = Vec::with_capacity(2 * graph.edge_count());
+        offsets.push(0);
+        for node in 0..nodes {
+            let others = graph.neighbours(node).iter();
+            neighbours.extend(others.filter(|other| **other as usize != node));
+            offsets.push(neighbours.len());
+        }
+        if neighbours.is_empty() {
+            return Err(Error::NoEdges { nodes });
+        }
+        let rows = Rows { offsets, neighbours };
+        Ok(Self { rows: Arc::new(rows) })
+    }
+
+    /// n.
+    pub fn node_count(&self) -> usize {
+        self.rows.offsets.len() - 1
+    }
+
+    /// Undirected edges.
+    pub fn edge_count(&self) -> usize {
+        self.rows.neighbours.len() / 2
+    }
+
+    /// What a positive pair counts, beside 1 for a negative one.
+    pub fn pos_weight(&self) -> f64 {
+        self.negatives() / self.positives()
+    }
+
+    /// What the mean over all pairs is multiplied with.
+    pub fn norm(&self) -> f64 {
+        let nodes = self.node_count() as f64;
+        nodes * nodes / (2.0 * self.negatives())
+    }
+
+    fn positives(&self) -> f64 {
+        self.rows.neighbours.len() as f64
+    }
+
+    fn negatives(&self) -> f64 {
+        let nodes = self.node_count() as f64;
+        nodes * nodes - self.positives()
+    }
+
+    /// The nodes that a node is joined to, ascending; none of a node that is not
+    /// there.
+    pub fn neighbours(&self, node: usize) -> &[u32] {
+        match self.rows.offsets.get(node..) {
+            Some(&[start, end, ..]) => &self.rows.neighbours[start..end],
+            _ => &[],
+        }
+    }
+
+    pub(super) fn is_edge(&self, a: usize, b: usize) -> bool {
+        let row = self.neighbours(a);
+        row.binary_search_by(|id| (*id as usize).cmp(&b)).is_ok()
+    }
+}

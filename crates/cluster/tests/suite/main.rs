@@ -1,0 +1,21 @@
+//! The tests of the crate from outside, in one program with a file per subject.
+
+mod fixture;
+mod samples;
+mod tensors;
+
+mod autoencoder_bad_input;
+mod autoencoder_training;
+mod bad_input;
+mod determinism;
+mod egg;
+mod kmeans_properties;
+mod kmeans_values;
+mod likelihood_gradient;
+mod likelihood_values;
+mod metrics_properties;
+mod metrics_values;
+mod mini_batch;
+mod node_clustering;
+mod randomised;
+mod spectral;
