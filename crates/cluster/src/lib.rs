@@ -1,4 +1,15 @@
-//! Node clustering on the Grassmann manifold.
+//! Node clustering on the Grassmann manifold, without an n x n matrix.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`pipeline`] | all of it in one object: settings in, labels, embedding, measures and timings out |
+//! | [`vgae`] | graph autoencoders, which learn node embeddings `H` by predicting edges |
+//! | [`egg`] | coordinates of `H` on the Grassmann manifold |
+//! | [`kmeans`] | k-means of rows, on all of them or from samples |
+//! | [`metrics`] | agreement with classes, modularity, conductance, ranking of links |
+//! | [`spectral`], [`manifold`] | baselines: spectral clustering, k-means of subspaces |
+//!
+//! A seed gives the same bits on any number of threads.
 
 pub mod egg;
 mod error;
@@ -12,3 +23,8 @@ mod vectorised;
 pub mod vgae;
 
 pub use error::{Error, Result};
+
+/// Runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

@@ -51,3 +51,8 @@ pub use pooling::{
     PoolingConfig, RandomPooling, SagPooling, SegmentPooling, SoftEggPooling, TopKPooling,
 };
 pub use structure::Structure;
+
+/// Runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

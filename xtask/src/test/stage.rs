@@ -108,11 +108,16 @@ impl Stage {
         match self.check {
             Check::Setup => vec![],
             Check::Format => vec![step(&[&["fmt", "--all", "--check"]])],
-            Check::Clippy => vec![step(&[
-                &["clippy", "--workspace"],
-                flags,
-                &["--all-targets", "--", "-D", "warnings"],
-            ])],
+            Check::Clippy => {
+                let denied = &["--all-targets", "--", "-D", "warnings"][..];
+                let mut steps = vec![step(&[&["clippy", "--workspace"], flags, denied])];
+                // In the workspace others turn on its convolutions.
+                if self.on == On::PureRust {
+                    let alone = &["clippy", "-p", "egg-graph", "--no-default-features"];
+                    steps.push(step(&[alone, denied]));
+                }
+                steps
+            }
             Check::Xtask => vec![
                 step(&[
                     &["clippy", "-p", "xtask", "--features", "data"],
@@ -206,7 +211,10 @@ mod tests {
         );
         assert_eq!(
             lines("clippy-pure-rust", true),
-            ["clippy --workspace --no-default-features --features pure-rust --all-targets -- -D warnings"]
+            [
+                "clippy --workspace --no-default-features --features pure-rust --all-targets -- -D warnings",
+                "clippy -p egg-graph --no-default-features --all-targets -- -D warnings",
+            ]
         );
         assert_eq!(lines("docs", false), ["doc --workspace --no-deps"]);
         assert!(lines("docs", true)[0].contains("--features pure-rust"));
