@@ -8,6 +8,7 @@ import os
 import torch
 from torch.nn import functional
 from torch_geometric.nn import GCNConv
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from protocol import read_inputs, serve
 
@@ -16,6 +17,7 @@ inputs = {name: torch.from_numpy(array) for name, array in read_inputs().items()
 
 GRAPHS, WIDTH = 64, 64
 UPPER = torch.triu_indices(WIDTH, WIDTH)
+UPPER = UPPER[0] * WIDTH + UPPER[1]
 
 
 def variable(name):
@@ -33,7 +35,7 @@ def svd_loop(h):
         u, s, _ = torch.linalg.svd(graph.t(), full_matrices=False)
         u = u[:, s > 0.5 * s[0]]
         p = u @ u.t()
-        rows.append(p[UPPER[0], UPPER[1]])
+        rows.append(p.flatten().index_select(0, UPPER))
     return torch.stack(rows)
 
 
@@ -45,7 +47,7 @@ def batched_eigh(h):
     kept = (values > 0.25 * values[:, -1:]).to(h.dtype)
     u = vectors * kept.unsqueeze(1)
     p = u @ u.transpose(1, 2)
-    return p[:, UPPER[0], UPPER[1]]
+    return p.flatten(1).index_select(1, UPPER)
 
 
 def checksum(results):
@@ -127,8 +129,9 @@ class Model(torch.nn.Module):
     def __init__(self, way):
         super().__init__()
         self.way = way
-        self.conv0 = GCNConv(inputs["step_x"].shape[1], WIDTH)
-        self.conv1 = GCNConv(WIDTH, WIDTH)
+        # The edges are normalised once, as on our side.
+        self.conv0 = GCNConv(inputs["step_x"].shape[1], WIDTH, normalize=False)
+        self.conv1 = GCNConv(WIDTH, WIDTH, normalize=False)
         for layer, name in [(self.conv0, "conv0"), (self.conv1, "conv1")]:
             load(layer.lin, f"{name}.lin", bias=False)
             with torch.no_grad():
@@ -141,9 +144,9 @@ class Model(torch.nn.Module):
         for index, layer in enumerate(self.norms):
             load(layer, f"head.norms.{index}")
 
-    def forward(self, x, edges):
-        h = torch.relu(self.conv0(x, edges))
-        h = torch.relu(self.conv1(h, edges))
+    def forward(self, x, edges, weights):
+        h = torch.relu(self.conv0(x, edges, weights))
+        h = torch.relu(self.conv1(h, edges, weights))
         y = self.way(h)
         for layer, norm in zip(self.lins, self.norms):
             y = torch.relu(norm(layer(y)))
@@ -152,8 +155,9 @@ class Model(torch.nn.Module):
 
 def step(way, **options):
     model = Model(way)
-    x, edges, y = inputs["step_x"], inputs["step_edges"], inputs["step_y"]
-    return stepped(model, lambda: functional.cross_entropy(model(x, edges), y), **options)
+    x, y = inputs["step_x"], inputs["step_y"]
+    edges, weights = gcn_norm(inputs["step_edges"], num_nodes=len(x))
+    return stepped(model, lambda: functional.cross_entropy(model(x, edges, weights), y), **options)
 
 
 tasks = {

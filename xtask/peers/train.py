@@ -13,7 +13,7 @@ from torch.nn import BatchNorm1d, Dropout, Linear, ModuleList, ReLU, Sequential,
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import EdgePooling, GCNConv, GINConv, global_add_pool, global_mean_pool
-from torch_geometric.utils import to_dense_batch
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from protocol import read_inputs, serve
 
@@ -23,15 +23,21 @@ inputs = {name: torch.from_numpy(array) for name, array in read_inputs().items()
 BATCH, THRESHOLD = 32, 0.5
 
 
+def graph(x, edges, y):
+    """With the edges as GCN wants them, normalised once."""
+    index, weight = gcn_norm(edges, num_nodes=len(x))
+    return Data(x=x, edge_index=edges, y=y, gcn_index=index, gcn_weight=weight)
+
+
 def graphs_of(name):
     nodes, edges, x = (inputs[f"{name}_{part}"] for part in ("nodes", "edges", "x"))
     # Where the edges of each graph begin.
     first = torch.searchsorted(edges[0].contiguous(), nodes)
     return [
-        Data(
-            x=x[nodes[g] : nodes[g + 1]].clone(),
-            edge_index=(edges[:, first[g] : first[g + 1]] - nodes[g]).contiguous(),
-            y=inputs[f"{name}_y"][g : g + 1].clone(),
+        graph(
+            x[nodes[g] : nodes[g + 1]].clone(),
+            (edges[:, first[g] : first[g + 1]] - nodes[g]).contiguous(),
+            inputs[f"{name}_y"][g : g + 1].clone(),
         )
         for g in range(len(nodes) - 1)
     ]
@@ -61,7 +67,8 @@ class LoopedProjector(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, h):
-        u, s, _ = torch.linalg.svd(h.t(), full_matrices=True)
+        # All of U is needed, and V never: for more nodes than features the thin one has it.
+        u, s, _ = torch.linalg.svd(h.t(), full_matrices=h.shape[0] < h.shape[1])
         values = functional.pad(s.square(), (0, len(u) - len(s)))
         kept = values > THRESHOLD**2
         kept[0] = True
@@ -76,26 +83,26 @@ class LoopedProjector(torch.autograd.Function):
 
 
 class BatchedProjector(torch.autograd.Function):
-    """All graphs at once, padded with zeros: eigenvectors of the Gram matrices."""
+    """All graphs at once: eigenvectors of their Gram matrices C."""
 
     @staticmethod
-    def forward(ctx, h):
-        values, vectors = torch.linalg.eigh(h.transpose(1, 2) @ h)
+    def forward(ctx, c):
+        values, vectors = torch.linalg.eigh(c)
         kept = values > THRESHOLD**2
         kept[:, -1] = True
-        ctx.save_for_backward(h, vectors, values, kept)
+        ctx.save_for_backward(vectors, values, kept)
         u = vectors * kept.unsqueeze(1)
         return u @ u.transpose(1, 2)
 
     @staticmethod
     def backward(ctx, gradient):
-        h, vectors, values, kept = ctx.saved_tensors
-        return 2 * h @ pull_back(vectors, values, kept, gradient)
+        return pull_back(*ctx.saved_tensors, gradient)
 
 
 def flattened(p):
-    upper = torch.triu_indices(p.shape[-1], p.shape[-1])
-    return p[..., upper[0], upper[1]]
+    m = p.shape[-1]
+    upper = torch.triu_indices(m, m)
+    return p.flatten(-2).index_select(-1, upper[0] * m + upper[1])
 
 
 def egg_loop(h, batch):
@@ -104,8 +111,10 @@ def egg_loop(h, batch):
 
 
 def egg_eigh(h, batch):
-    dense, _ = to_dense_batch(h, batch)
-    return flattened(BatchedProjector.apply(dense))
+    # A product per graph, rather than all graphs padded to the largest.
+    sizes = torch.bincount(batch).tolist()
+    grams = torch.stack([graph.t() @ graph for graph in h.split(sizes)])
+    return flattened(BatchedProjector.apply(grams))
 
 
 class Head(torch.nn.Module):
@@ -125,16 +134,17 @@ class Gcn(torch.nn.Module):
     def __init__(self, inputs, outputs, pool, layers, hidden):
         super().__init__()
         widths = [inputs] + [hidden] * layers
-        self.convs = ModuleList(GCNConv(*pair) for pair in zip(widths, widths[1:]))
+        self.convs = ModuleList(GCNConv(*pair, normalize=False) for pair in zip(widths, widths[1:]))
         self.pool = EdgePooling(hidden) if pool == "edge" else pool
         wide = pool in (egg_loop, egg_eigh)
         self.head = Head(hidden * (hidden + 1) // 2 if wide else hidden, outputs)
 
-    def forward(self, x, edges, batch):
+    def forward(self, data):
+        x, batch = data.x, data.batch
         for conv in self.convs:
-            x = torch.relu(conv(x, edges))
+            x = torch.relu(conv(x, data.gcn_index, data.gcn_weight))
         if isinstance(self.pool, EdgePooling):
-            x, edges, batch, _ = self.pool(x, edges, batch)
+            x, _, batch, _ = self.pool(x, data.edge_index, batch)
             return self.head(global_mean_pool(x, batch))
         return self.head(self.pool(x, batch))
 
@@ -155,11 +165,11 @@ class Gin(torch.nn.Module):
             Head(hidden * (hidden + 1) // 2 if wide else hidden, outputs) for _ in range(layers)
         )
 
-    def forward(self, x, edges, batch):
-        scores = 0
+    def forward(self, data):
+        x, scores = data.x, 0
         for conv, head in zip(self.convs, self.heads):
-            x = conv(x, edges)
-            scores = scores + head(self.pool(x, batch))
+            x = conv(x, data.edge_index)
+            scores = scores + head(self.pool(x, data.batch))
         return scores
 
 
@@ -175,8 +185,7 @@ def epoch(name, kind, pool, layers, hidden):
         total = 0.0
         for batch in loader:
             optimiser.zero_grad()
-            scores = model(batch.x, batch.edge_index, batch.batch)
-            loss = functional.cross_entropy(scores, batch.y, reduction="sum")
+            loss = functional.cross_entropy(model(batch), batch.y, reduction="sum")
             loss.backward()
             optimiser.step()
             total += loss.item()

@@ -7,7 +7,7 @@
 //! d theta_i / dA = - n_i c_i^T
 //! ```
 //!
-//! which is bounded: there is no `1 / sin theta`. At `theta_i = 0`, where the
+//! which is bounded by the conditioning of `A`: there is no `1 / sin theta`. At `theta_i = 0`, where the
 //! angle has a kink like `|x|`, `n_i` is taken as 0.
 
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ use crate::{Error, Result};
 /// what they span, and so does the gradient. To compare data by their leading
 /// directions, take them from [`svd`](crate::svd()).
 ///
-/// Each angle's gradient is bounded everywhere. At `theta_i = 0` the angle has a
+/// Each angle's gradient is at most 1 over the basis' smallest singular value. At `theta_i = 0` the angle has a
 /// kink and its gradient is taken as 0; a loss in `theta_i^2` or `sin^2 theta_i`
 /// is smooth there, and its gradient exact. Where two angles meet, each one's
 /// gradient alone is that of one of several ways to tell them apart; that of any
@@ -65,7 +65,7 @@ pub fn principal_angles(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 /// (Ye and Lim), so that it is a metric.
 ///
 /// Types, devices and columns are as for [`principal_angles`]. The gradient is
-/// bounded everywhere and 0 at distance 0, where the distance has a kink; the
+/// bounded as the angles are, and 0 at distance 0, where the distance has a kink; the
 /// square of the distance is smooth there, and its gradient exact.
 ///
 /// # Errors

@@ -24,7 +24,7 @@
 //! | [`leverage`] | a mini-batch | how much each node matters | as the projector's |
 //! | [`projector`] | a matrix | its projector | as above |
 //! | [`svd()`] | a matrix, or a batch | U, s, V | the textbook's, guarded |
-//! | [`principal_angles`], [`projection_distance`] | two bases | angles, a distance | bounded |
+//! | [`principal_angles`], [`projection_distance`] | two bases | angles, a distance | bounded by the bases' conditioning |
 //!
 //! Tensors are f32 or f64; inside it is always f64. Graphs are worked on in
 //! parallel on rayon, and the results are the same bits on any number of

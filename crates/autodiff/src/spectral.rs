@@ -7,7 +7,8 @@
 //! G_C = U (D o (U^T G U)) U^T        dL/dH = 2 H G_C
 //! ```
 //!
-//! D is bounded by f's Lipschitz constant, so that nothing needs a guard.
+//! D is bounded where f' is, so that nothing needs a guard (and where f' is not,
+//! as for the square root at 0, `H` is 0).
 //! Directions in the null space of `H`, which a thin decomposition leaves out,
 //! have `lambda = 0` and are reached through `I - U U^T`. Those with
 //! `sigma <= eps max(n, m) sigma_1` are counted among them: `H u` is 0 there.

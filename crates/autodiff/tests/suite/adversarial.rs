@@ -1,7 +1,7 @@
 //! No NaN and no infinity comes out where none went in.
 
 use candle_core::{DType, Device, Tensor, Var};
-use egg_autodiff::{Filter, Flatten, RankRule, grassmann_embed, leverage, soft_embed, svd};
+use egg_autodiff::{Filter, Flatten, RankRule, grassmann_embed, leverage, projector, soft_embed, svd};
 
 use crate::differences::{flat, normal, weighted_gradient, with_singular_values};
 
@@ -59,7 +59,9 @@ fn everything_stays_finite() {
         for dtype in [DType::F32, DType::F64] {
             let h = Var::from_tensor(&h.to_dtype(dtype).unwrap()).unwrap();
             let rows = h.dims()[0];
-            let offsets = [0, 0, 1, rows];
+            // All of it as one graph, where the values are those of its name, and
+            // cut up, with an empty graph and one of a single row.
+            let (whole, parts) = ([0, rows], [0, 0, 1, rows]);
             let check = |name: &str, y: &dyn Fn(&Tensor) -> egg_autodiff::Result<Tensor>| {
                 let values = flat(&y(&h).unwrap());
                 assert!(
@@ -78,15 +80,20 @@ fn everything_stays_finite() {
                 RankRule::Threshold(1.0),
                 RankRule::Energy(1.0),
             ] {
-                check("embedding", &|h| {
-                    grassmann_embed(h, &offsets, rule, Flatten::Upper)
-                });
-                check("leverage", &|h| leverage(h, &offsets, rule));
+                check("projector", &|h| projector(h, rule));
+                for offsets in [&whole[..], &parts] {
+                    check("embedding", &|h| {
+                        grassmann_embed(h, offsets, rule, Flatten::Upper)
+                    });
+                    check("leverage", &|h| leverage(h, offsets, rule));
+                }
             }
             for filter in &filters {
-                check(&format!("{filter:?}"), &|h| {
-                    soft_embed(h, &offsets, filter, Flatten::Upper)
-                });
+                for offsets in [&whole[..], &parts] {
+                    check(&format!("{filter:?}"), &|h| {
+                        soft_embed(h, offsets, filter, Flatten::Upper)
+                    });
+                }
             }
             check("U", &|h| Ok(svd(h)?.0));
             check("s", &|h| Ok(svd(h)?.1));

@@ -171,19 +171,17 @@ impl TrainedModel {
         &self.model
     }
 
-    /// Writes the folder; one that is there and holds a model is replaced. The
-    /// new one takes the name only when it is whole.
+    /// Writes the folder; one that is empty, or holds a model and nothing else,
+    /// is replaced. The new one takes the name only when it is whole.
     ///
     /// # Errors
     /// [`Error::File`] if it can't be written, [`Error::Format`] if there is
     /// something else under that name.
     pub fn save(&self, folder: impl AsRef<Path>) -> Result<()> {
         let folder = folder.as_ref();
-        if folder.exists() && !folder.join(CONFIG).exists() {
-            return Err(Error::Format {
-                path: folder.to_owned(),
-                reason: "there is something here that is no model; name another place".to_owned(),
-            });
+        let there = folder.try_exists().map_err(atomic::failed(folder))?;
+        if there {
+            check_replaceable(folder)?;
         }
         let parent = match folder.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -201,11 +199,18 @@ impl TrainedModel {
         atomic::write_json(&new.join(METRICS), &self.outcome)?;
         atomic::write(&new.join(CARD), card(&self.config, &self.outcome).as_bytes())?;
         atomic::write_json(&new.join(CONFIG), &self.config)?;
-        if folder.exists() {
-            // Into the staging folder, which goes when this function ends.
-            std::fs::rename(folder, staging.path().join("old")).map_err(atomic::failed(folder))?;
+        // Into the staging folder, which goes when this function ends.
+        let old = staging.path().join("old");
+        if there {
+            std::fs::rename(folder, &old).map_err(atomic::failed(folder))?;
         }
-        std::fs::rename(&new, folder).map_err(atomic::failed(folder))
+        std::fs::rename(&new, folder).map_err(|error| {
+            // The old model must not go with the staging folder.
+            if there && std::fs::rename(&old, folder).is_err() {
+                let _ = staging.keep();
+            }
+            atomic::failed(folder)(error)
+        })
     }
 
     /// Reads a folder that [`Self::save`] wrote.
@@ -243,5 +248,32 @@ impl TrainedModel {
             outcome,
             model,
         })
+    }
+}
+
+/// Refuses to replace a folder with anything in it that [`TrainedModel::save`] did
+/// not write.
+fn check_replaceable(folder: &Path) -> Result<()> {
+    let refuse = |what: String| {
+        Err(Error::Format {
+            path: folder.to_owned(),
+            reason: format!("{what}, which saving would delete; name another place"),
+        })
+    };
+    if !folder.is_dir() {
+        return refuse("there is a file here".to_owned());
+    }
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(atomic::failed(folder))? {
+        names.push(entry.map_err(atomic::failed(folder))?.file_name());
+    }
+    let ours = [CONFIG, PARAMETERS, METRICS, CARD];
+    match names.iter().find(|name| !ours.iter().any(|ours| *name == ours)) {
+        Some(name) => refuse(format!("this folder has {}", Path::new(name).display())),
+        // Others have a config.json too.
+        None if !names.is_empty() && atomic::read_json::<SavedConfig>(&folder.join(CONFIG)).is_err() => {
+            refuse("what is here is no model of this program".to_owned())
+        }
+        None => Ok(()),
     }
 }
