@@ -50,17 +50,17 @@ pub(super) struct Stage {
 #[rustfmt::skip] // It is a table.
 pub(super) const STAGES: &[Stage] = &[
     stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 100),
-    stage("format", "cargo fmt", Check::Format, On::Neither, 20),
-    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 170),
-    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 90),
+    stage("format", "cargo fmt", Check::Format, On::Neither, 10),
+    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 110),
+    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 85),
     stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 100),
-    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 420),
-    stage("test-pure-rust", "tests, pure-Rust backend", Check::Tests, On::PureRust, 230),
-    stage("agree", "both backends give the same results", Check::Agree, On::Both, 150),
-    stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 70),
-    stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 40),
-    stage("docs", "documentation builds without warnings", Check::Docs, On::Chosen, 80),
-    stage("alone", "geometry needs no BLAS, candle or graphs; reading graphs needs neither", Check::Alone, On::Neither, 20),
+    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 490),
+    stage("test-pure-rust", "tests, pure-Rust backend", Check::Tests, On::PureRust, 370),
+    stage("agree", "both backends give the same results", Check::Agree, On::Both, 135),
+    stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 35),
+    stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 15),
+    stage("docs", "documentation builds without warnings", Check::Docs, On::Chosen, 25),
+    stage("alone", "geometry needs no BLAS, candle or graphs; reading graphs needs neither", Check::Alone, On::Neither, 10),
 ];
 
 const fn stage(name: &'static str, about: &'static str, check: Check, on: On, budget: u64) -> Stage {
