@@ -120,7 +120,13 @@ fn stepped(
     Ok(Timed::new(seconds, 1, stepping.borrow().check))
 }
 
+/// On a thread of rayon's pool: called from outside it, the pool's threads and
+/// the caller's would be one more than were asked for.
 fn main() -> Outcome<()> {
+    rayon::scope(|_| serve().map_err(|error| error.to_string())).map_err(Into::into)
+}
+
+fn serve() -> Outcome<()> {
     let Some(mut export) = Export::from_arguments()? else {
         println!("ratio: run by `cargo xtask bench autodiff`");
         return Ok(());
