@@ -86,3 +86,41 @@ fn right_angles_are_no_trouble() {
             .all(|entry| entry.is_finite())
     );
 }
+
+/// Where single angles can't be told apart, or are at an end of their range, a
+/// loss that treats them alike still has a derivative.
+#[test]
+fn smooth_losses_agree_with_differences_at_degenerate_angles() {
+    let basis = orthonormal(7, 6, 20);
+    let (first, second) = (basis.narrow(1, 0, 2).unwrap(), basis.narrow(1, 2, 2).unwrap());
+    let at = |angle: f64| ((&first * angle.cos()).unwrap() + (&second * angle.sin()).unwrap()).unwrap();
+    let scaled = |factor: f64| (normal(7, 2, 21) * factor).unwrap();
+    for (what, a, b) in [
+        ("equal angles", first.clone(), at(0.7)),
+        ("equal and small", first.clone(), at(1e-2)),
+        (
+            "more directions than fit apart",
+            normal(7, 5, 22),
+            normal(7, 4, 23),
+        ),
+        ("small numbers", scaled(1e-30), normal(7, 2, 24)),
+        ("large numbers", scaled(1e30), normal(7, 2, 24)),
+    ] {
+        agrees(what, &a, |a| Ok(projection_distance(a, &b)?.sqr()?));
+        agrees(what, &a, |a| {
+            Ok(principal_angles(a, &b)?.cos()?.sqr()?.sum_all()?)
+        });
+    }
+}
+
+/// The squares of sines are largest and least there.
+#[test]
+fn squares_are_stationary_at_right_angles_and_at_none() {
+    let basis = orthonormal(7, 4, 25);
+    let a = Var::from_tensor(&basis.narrow(1, 0, 2).unwrap()).unwrap();
+    for b in [basis.narrow(1, 2, 2).unwrap(), basis.narrow(1, 0, 2).unwrap()] {
+        let square = projection_distance(&a, &b).unwrap().sqr().unwrap();
+        let gradient = flat(square.backward().unwrap().get(&a).unwrap());
+        assert!(gradient.iter().all(|entry| entry.abs() < 1e-14), "{gradient:?}");
+    }
+}

@@ -1,7 +1,9 @@
 //! Gradients of the hard operations against central differences.
 
 use candle_core::{Device, Tensor, Var};
-use egg_autodiff::{Flatten, RankRule, grassmann_embed, leverage, projector, svd};
+use egg_autodiff::{
+    Filter, Flatten, RankRule, grassmann_embed, leverage, principal_angles, projector, soft_embed, svd,
+};
 
 use crate::differences::{agrees, flat, normal, weighted_gradient, with_singular_values};
 
@@ -185,4 +187,64 @@ fn can_be_asked_for_twice() {
         .unwrap();
     let once = flat(loss.backward().unwrap().get(&h).unwrap());
     assert_eq!(once, flat(loss.backward().unwrap().get(&h).unwrap()));
+}
+
+/// On a tie single vectors have no derivative, and the guard leaves the pair out;
+/// the sum of the values has one.
+#[test]
+fn of_the_nuclear_norm_at_ties() {
+    for (what, a) in [
+        ("all equal", with_singular_values(6, 3, &[2.0, 2.0, 2.0], 70)),
+        ("two equal", with_singular_values(6, 4, &[3.0, 2.0, 2.0, 1.0], 71)),
+        (
+            "wide, two equal",
+            with_singular_values(3, 7, &[2.0, 2.0, 1.0], 72),
+        ),
+        (
+            "small, two equal",
+            (with_singular_values(5, 3, &[2.0, 2.0, 1.0], 73) * 1e-20).unwrap(),
+        ),
+    ] {
+        agrees(what, &a, |a| Ok(svd(a)?.1.sum_all()?));
+    }
+}
+
+#[test]
+fn in_f32_is_that_of_f64_rounded_for_every_operation() {
+    let h = with_singular_values(12, 5, &[4.0, 3.0, 2.0, 0.7, 0.3], 80);
+    let b = normal(12, 2, 81);
+    type Operation<'a> = &'a dyn Fn(&Tensor) -> egg_autodiff::Result<Tensor>;
+    let filter = |filter: &Filter, h: &Tensor| soft_embed(h, &[0, 3, 12], filter, Flatten::Upper);
+    let filters = [
+        Filter::resolvent(0.5).unwrap(),
+        Filter::resolvent(1e-3).unwrap(),
+        Filter::sqrt(),
+        Filter::log1p(),
+    ];
+    let operations: [(&str, Operation<'_>); 10] = [
+        ("leverage", &|h| leverage(h, &[0, 12], RankRule::Fixed(3))),
+        ("projector", &|h| projector(h, RankRule::Fixed(3))),
+        ("U", &|h| Ok(svd(h)?.0)),
+        ("s", &|h| Ok(svd(h)?.1)),
+        ("V", &|h| Ok(svd(h)?.2)),
+        ("angles", &|h| principal_angles(h, &b.to_dtype(h.dtype())?)),
+        ("resolvent", &|h| filter(&filters[0], h)),
+        ("small resolvent", &|h| filter(&filters[1], h)),
+        ("sqrt", &|h| filter(&filters[2], h)),
+        ("log1p", &|h| filter(&filters[3], h)),
+    ];
+    for (what, operation) in operations {
+        let narrow = h.to_dtype(candle_core::DType::F32).unwrap();
+        let wide = Var::from_tensor(&narrow.to_dtype(candle_core::DType::F64).unwrap()).unwrap();
+        let narrow = Var::from_tensor(&narrow).unwrap();
+        // The other operand and the weights are rounded too.
+        let (wide, narrow) = (
+            weighted_gradient(&wide, operation),
+            weighted_gradient(&narrow, operation),
+        );
+        let largest = wide.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+        for (a, b) in wide.iter().zip(narrow) {
+            assert!((a - b).abs() < 1e-5 * largest, "{what}: {a} and {b} of {largest}");
+        }
+    }
 }

@@ -167,3 +167,19 @@ fn empty_graphs_are_the_filter_at_zero() {
     let rows = soft_embed(&h, &[0, 2, 2], &heat, Flatten::Upper).unwrap();
     assert_eq!(flat(&rows)[3..], [1.0, 0.0, 1.0]);
 }
+
+#[test]
+fn gradients_agree_with_differences_at_any_scale() {
+    for (scale, seed) in [(1e-30, 30), (1e30, 31)] {
+        let h = (normal(6, 4, seed) * scale).unwrap();
+        let filter = Filter::resolvent(0.5 * scale).unwrap();
+        agrees(&format!("{scale:e}"), &h, |h| {
+            soft_embed(h, &[0, 2, 6], &filter, Flatten::Upper)
+        });
+    }
+    // Even in H, so flat at 0.
+    let zero = normal(5, 3, 32).zeros_like().unwrap();
+    agrees("zero", &zero, |h| {
+        soft_embed(h, &[0, 5], &Filter::resolvent(0.5)?, Flatten::Upper)
+    });
+}

@@ -59,3 +59,29 @@ fn a_small_variance_beside_a_large_mean_is_not_lost() {
     let apart = (plain - far).unwrap().abs().unwrap().max_all().unwrap();
     assert!(apart.to_scalar::<f64>().unwrap() < 1e-6);
 }
+
+#[test]
+fn the_rectifier_of_a_fused_layer_lets_nothing_through_at_0() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
+    let mut root = parameters.root(&mut rng);
+    let linear = Linear::new(&mut root.enter("linear"), 3, 2).unwrap();
+    let norm = BatchNorm1d::new(&mut root.enter("norm"), 3).unwrap();
+    for (_, var) in parameters.trainable() {
+        var.set(&var.zeros_like().unwrap()).unwrap();
+    }
+    let x = Var::from_tensor(&normal((4, 3), 2)).unwrap();
+    for is_linear in [true, false] {
+        let mut pass = Pass::Training(&mut rng);
+        let y = match is_linear {
+            true => linear.forward_relu(&x, &mut pass).unwrap(),
+            false => norm.forward_relu(&x, &mut pass).unwrap(),
+        };
+        assert!(flat(&y).iter().all(|y| *y == 0.0));
+        let gradients = y.sum_all().unwrap().backward().unwrap();
+        let of_parameters = parameters.trainable().filter_map(|(_, var)| gradients.get(var));
+        for gradient in of_parameters.chain(gradients.get(&x)) {
+            assert!(flat(gradient).iter().all(|entry| *entry == 0.0));
+        }
+    }
+}
