@@ -42,7 +42,6 @@ struct Training {
     task: LinkTask,
     input: NodeInput,
     encoder: GraphEncoder,
-    parameters: Parameters,
     adam: Adam,
     rng: ChaCha8Rng,
 }
@@ -63,7 +62,6 @@ impl Training {
             task,
             input,
             encoder,
-            parameters,
             adam,
             rng,
         })
@@ -176,10 +174,6 @@ fn export_training(
         &[2, sources.len()],
         sources.iter().chain(&targets).copied(),
     )?;
-    for (parameter, value) in training.parameters.trainable() {
-        let numbers = value.flatten_all()?.to_vec1::<f32>()?;
-        export.array(&format!("{name}_{parameter}"), value.dims(), numbers)?;
-    }
     Ok(())
 }
 

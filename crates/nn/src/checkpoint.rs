@@ -86,7 +86,8 @@ impl Checkpoint {
     /// [`Error::DType`](crate::Error::DType) for a tensor that is neither f32
     /// nor f64.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        file::write(path.as_ref(), &file::encode(self)?)
+        let path = path.as_ref();
+        crate::atomic::write(path, &file::encode(self)?).map_err(|source| file::failed(path, source))
     }
 
     /// Reads a checkpoint. What it holds is checked against itself, not against

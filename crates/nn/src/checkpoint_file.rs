@@ -1,7 +1,6 @@
 //! The bytes of a checkpoint: written whole or not at all, read with suspicion.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
@@ -159,33 +158,6 @@ fn checksum(state: &State, views: &BTreeMap<&str, TensorView<'_>>) -> Result<Str
     }
     add(&serde_json::to_vec(state).map_err(unencodable)?);
     Ok(format!("{:016x}", hash.digest()))
-}
-
-/// Writes beside `path`, flushes to the disk, and renames.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let written = || -> std::io::Result<()> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".checkpoint-");
-        #[cfg(unix)]
-        {
-            // As any new file, by the user's mask; temporary files are else private.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        // The new name is on the disk once the folder is.
-        #[cfg(unix)]
-        std::fs::File::open(folder)?.sync_all()?;
-        Ok(())
-    };
-    written().map_err(|source| failed(path, source))
 }
 
 pub(crate) fn failed(path: &Path, source: std::io::Error) -> Error {

@@ -44,6 +44,7 @@
 mod adam;
 mod adam_config;
 mod affine;
+pub mod atomic;
 mod batch_norm;
 mod bce;
 pub mod blocks;

@@ -1,6 +1,5 @@
 //! Files that are there whole or not at all.
 
-use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
@@ -16,28 +15,9 @@ pub(crate) fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> Error + '_ {
     }
 }
 
-/// Writes beside `path`, flushes to the disk, and renames.
+/// [`egg_nn::atomic::write`], with the file's name if it fails.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let written = || -> std::io::Result<()> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".egg-").suffix(".part");
-        #[cfg(unix)]
-        {
-            // As an ordinary file would be; the user's umask still applies.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    };
-    written().map_err(failed(path))
+    egg_nn::atomic::write(path, bytes).map_err(failed(path))
 }
 
 /// Writes a value as JSON that people can read.

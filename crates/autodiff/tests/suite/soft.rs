@@ -102,16 +102,18 @@ fn the_safe_path_keeps_its_digits() {
         let square: f64 = flat(&p).iter().map(|entry| entry * entry).sum();
         assert!((square - 3.0).abs() < 1e-11, "{square} at scale {scale:e}");
     }
-    // Across the switch nothing jumps.
-    let h = with_singular_values(9, 4, &[1.0, 0.5, 0.02, 0.01], 4);
-    for (below, above) in [(1.1e-2, 1.2e-2), (1e-2, 1.01e-2)] {
-        let at =
-            |r: f64| flat(&soft_embed(&h, &[0, 9], &Filter::resolvent(r).unwrap(), Flatten::Upper).unwrap());
-        let apart = at(below)
-            .iter()
-            .zip(at(above))
-            .fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
-        assert!(apart < 0.1);
+    // On either side of the switch, too.
+    let sigma = [1.0, 0.5, 0.02, 0.01];
+    let h = with_singular_values(9, 4, &sigma, 4);
+    for r in [1.0e-2, 1.1e-2, 1.12e-2, 1.15e-2, 1.2e-2] {
+        let p = soft_embed(&h, &[0, 9], &Filter::resolvent(r).unwrap(), Flatten::Isometric).unwrap();
+        let square: f64 = flat(&p).iter().map(|entry| entry * entry).sum();
+        let share = |sigma: f64| sigma * sigma / (sigma * sigma + r * r);
+        let expected: f64 = sigma.iter().map(|sigma| share(*sigma).powi(2)).sum();
+        assert!(
+            (square - expected).abs() < 1e-11,
+            "{square} for {expected} at {r}"
+        );
     }
 }
 
