@@ -8,6 +8,7 @@
 mod lapack;
 #[cfg(feature = "pure-rust")]
 mod pure;
+mod small_eigen;
 
 use ndarray::{Array1, Array2, ArrayView2};
 
@@ -47,6 +48,7 @@ pub(crate) struct Svd<T> {
 /// Reusable memory for [`eigh_in_place`].
 #[derive(Debug, Default)]
 pub(crate) struct EighWorkspace {
+    small: small_eigen::Memory,
     #[cfg(feature = "openblas")]
     lapack: lapack::EighWorkspace,
     #[cfg(feature = "pure-rust")]
@@ -125,12 +127,19 @@ decompose!(f64);
 ///
 /// Eigenvalues come ascending in `values`; `a` is overwritten by the
 /// eigenvectors, one after another (row i of a row-major view is vector i).
+///
+/// Small matrices, whatever the backend, are decomposed here ([`small_eigen`]).
 pub(crate) fn eigh_in_place(
     order: usize,
     a: &mut [f64],
     values: &mut [f64],
     workspace: &mut EighWorkspace,
 ) -> Result<()> {
+    let is_small = (1..=small_eigen::LARGEST).contains(&order);
+    let fits = a.len() == order * order && values.len() == order;
+    if is_small && fits && small_eigen::eigh_in_place(order, a, values, &mut workspace.small) {
+        return Ok(());
+    }
     #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
     if forced::pure_rust() {
         return pure::eigh_in_place(order, a, values, &mut workspace.pure);

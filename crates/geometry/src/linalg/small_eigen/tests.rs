@@ -1,0 +1,188 @@
+//! Against the defining equations, for the spectra and shapes that break such
+//! iterations.
+
+use ndarray::{Array2, ArrayView2};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{LARGEST, Memory, eigh_in_place};
+use crate::GrassmannPoint;
+
+/// How far `Z^T Lambda Z` is from A and `Z Z^T` from 1, in units of
+/// `eps order |A|` and `eps order`.
+fn defects(a: &Array2<f64>, memory: &mut Memory) -> (f64, f64) {
+    let order = a.nrows();
+    let mut rows: Vec<f64> = a.iter().copied().collect();
+    let mut values = vec![f64::NAN; order];
+    assert!(
+        eigh_in_place(order, &mut rows, &mut values, memory),
+        "no convergence: {a:?}"
+    );
+    assert!(
+        values.windows(2).all(|pair| pair[0] <= pair[1]),
+        "not ascending: {values:?}"
+    );
+    let rows = ArrayView2::from_shape((order, order), &rows).unwrap();
+    let values = ndarray::Array1::from_vec(values);
+    let norm = a
+        .iter()
+        .fold(f64::MIN_POSITIVE, |most, entry| most.max(entry.abs()));
+    // Divided first, so that no scale overflows in the check.
+    let rebuilt = (&rows.t() * &(&values / norm)).dot(&rows);
+    let unit = f64::EPSILON * order as f64;
+    (
+        largest(&(rebuilt - a / norm)) / unit,
+        largest(&(rows.dot(&rows.t()) - Array2::<f64>::eye(order))) / unit,
+    )
+}
+
+fn largest(a: &Array2<f64>) -> f64 {
+    a.iter().fold(0.0, |most, entry| {
+        if entry.is_nan() {
+            f64::NAN
+        } else {
+            f64::max(most, entry.abs())
+        }
+    })
+}
+
+#[track_caller]
+fn assert_decomposed(a: &Array2<f64>, memory: &mut Memory) {
+    let (residual, orthogonality) = defects(a, memory);
+    assert!(
+        residual <= 8.0 && orthogonality <= 8.0,
+        "residual {residual}, orthogonality {orthogonality} for {a:?}"
+    );
+}
+
+/// A matrix with these eigenvalues, exactly symmetric.
+fn with_eigenvalues(values: &[f64], rng: &mut ChaCha8Rng) -> Array2<f64> {
+    let order = values.len();
+    let basis = GrassmannPoint::<f64>::random(order, order, rng).unwrap();
+    let a = (&basis.basis() * &ndarray::ArrayView1::from(values)).dot(&basis.basis().t());
+    (&a + &a.t()) / 2.0
+}
+
+#[test]
+fn every_order_up_to_the_largest() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut memory = Memory::default();
+    for order in (1..=LARGEST).rev() {
+        let a = Array2::from_shape_simple_fn((order, order), || rng.random_range(-1.0..1.0));
+        assert_decomposed(&(&a + &a.t()), &mut memory);
+    }
+}
+
+#[test]
+fn spectra_that_are_hard() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let mut memory = Memory::default();
+    for order in [2, 3, 7, 8, 9, 16, 31, 64, 65] {
+        let spectra: [Vec<f64>; 9] = [
+            vec![1.0; order],                                                  // all tied
+            (0..order).map(|i| f64::from(i % 2 == 0)).collect(),               // two groups
+            (0..order).map(|i| f64::from(i == 0)).collect(),                   // rank 1
+            (0..order).map(|i| 10f64.powi(-(i as i32))).collect(),             // graded
+            (0..order).map(|i| 10f64.powi(i as i32 - order as i32)).collect(), // the other way
+            (0..order).map(|i| 1.0 + i as f64 * f64::EPSILON).collect(),       // a tight cluster
+            (0..order).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect(), // both signs
+            (0..order)
+                .map(|i| if i < order / 2 { 1.0 } else { 1e-17 })
+                .collect(), // half of it noise
+            (0..order)
+                .map(|i| (i as f64 / 3.0).floor() + 1e-12 * i as f64)
+                .collect(), // near ties
+        ];
+        for values in &spectra {
+            assert_decomposed(&with_eigenvalues(values, &mut rng), &mut memory);
+        }
+    }
+}
+
+#[test]
+fn matrices_with_structure() {
+    let mut memory = Memory::default();
+    for order in [1, 2, 5, 8, 17, 64] {
+        let line = |value: &dyn Fn(usize, usize) -> f64| {
+            Array2::from_shape_fn((order, order), |(i, j)| value(i.min(j), i.max(j)))
+        };
+        for a in [
+            Array2::zeros((order, order)),
+            Array2::eye(order),
+            Array2::ones((order, order)),
+            // Tridiagonal already; Wilkinson's pairs; an arrow; a block that splits.
+            line(&|i, j| if i == j { 2.0 } else { -f64::from(j == i + 1) }),
+            line(&|i, j| {
+                if i == j {
+                    (i as f64 - order as f64 / 2.0).abs()
+                } else {
+                    f64::from(j == i + 1)
+                }
+            }),
+            line(&|i, j| if i == j { j as f64 } else { f64::from(i == 0) }),
+            line(&|i, j| f64::from((i < order / 2) == (j < order / 2))),
+            // A zero where the rotation divides: the shift is an eigenvalue.
+            line(&|i, j| if i == j { 0.0 } else { f64::from(j == i + 1) }),
+            // The other diagonal.
+            Array2::from_shape_fn((order, order), |(i, j)| f64::from(i + j + 1 == order)),
+        ] {
+            assert_decomposed(&a, &mut memory);
+        }
+    }
+}
+
+#[test]
+fn any_scale() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut memory = Memory::default();
+    let a = with_eigenvalues(&[3.0, 2.0, 1.0, 0.5, 1e-9], &mut rng);
+    for scale in [1e-307, 1e-160, 1e-30, 1e30, 1e150, 5e306] {
+        assert_decomposed(&(&a * scale), &mut memory);
+    }
+    // Denormals have few digits, but they are numbers.
+    let mut rows = [5e-324, 0.0, 0.0, 5e-324];
+    let mut values = [f64::NAN; 2];
+    assert!(eigh_in_place(2, &mut rows, &mut values, &mut memory));
+    assert_eq!((rows, values), ([0.0, 1.0, 1.0, 0.0], [5e-324; 2]));
+}
+
+#[test]
+fn the_same_bits_in_used_memory() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut used = Memory::default();
+    for order in [40, 3, 17, 64, 1, 9] {
+        let a = Array2::from_shape_simple_fn((order, order), || rng.random_range(-1.0..1.0));
+        let a: Vec<f64> = (&a + &a.t()).into_iter().collect();
+        let decompose = |memory: &mut Memory| {
+            let (mut rows, mut values) = (a.clone(), vec![0.0; order]);
+            assert!(eigh_in_place(order, &mut rows, &mut values, memory));
+            (rows, values)
+        };
+        assert_eq!(decompose(&mut used), decompose(&mut Memory::default()));
+    }
+}
+
+proptest! {
+    #[test]
+    fn gram_matrices(
+        seed: u64,
+        rows in 0..40usize,
+        order in 1..40usize,
+        repeated: bool,
+        decay in 0.0..8.0f64,
+    ) {
+        // As they come from graphs: rectified, few rows, rows that repeat.
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut h = Array2::from_shape_simple_fn((rows, order), || rng.random_range(-1.0..1.0f64).max(0.0));
+        for (column, mut entries) in h.columns_mut().into_iter().enumerate() {
+            entries *= (-decay * column as f64 / order as f64).exp();
+        }
+        if repeated && rows > 1 {
+            let first = h.row(0).to_owned();
+            h.row_mut(rows - 1).assign(&first);
+        }
+        let (residual, orthogonality) = defects(&h.t().dot(&h), &mut Memory::default());
+        prop_assert!(residual <= 8.0 && orthogonality <= 8.0, "{residual} {orthogonality}");
+    }
+}
