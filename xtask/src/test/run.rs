@@ -87,7 +87,7 @@ impl State<'_> {
             return outcome;
         }
         let start = Instant::now();
-        for step in stage.steps(self.backend.openblas().is_none()) {
+        for step in stage.steps(self.backend.openblas().is_none(), self.request.full) {
             let left = stage.limit(self.request.full).saturating_sub(start.elapsed());
             if let Err(why) = self.step(stage, &step, left, counts) {
                 if step.compiles {

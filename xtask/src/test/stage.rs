@@ -55,7 +55,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 85),
     stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 100),
     stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 490),
-    stage("test-pure-rust", "tests, pure-Rust backend", Check::Tests, On::PureRust, 370),
+    stage("test-pure-rust", "tests, pure-Rust backend (crates above the backend with --full)", Check::Tests, On::PureRust, 250),
     stage("agree", "both backends give the same results", Check::Agree, On::Both, 135),
     stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 35),
     stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 15),
@@ -72,6 +72,12 @@ const fn stage(name: &'static str, about: &'static str, check: Check, on: On, bu
         budget,
     }
 }
+
+/// The crates that meet a backend themselves. Those above reach it through
+/// these alone: on the second backend they are linted, and tested with `--full`.
+/// (egg-nn has none; it turns on the features that keep candle from being
+/// compiled again.)
+const BACKEND_CRATES: &[&str] = &["-p", "egg-geometry", "-p", "egg-nn", "-p", "egg-autodiff"];
 
 /// One call of cargo.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,8 +98,9 @@ impl Stage {
     }
 
     /// The calls of cargo this stage consists of; none for `setup`. `pure` is
-    /// whether set-up chose pure Rust.
-    pub(super) fn steps(&self, pure: bool) -> Vec<Step> {
+    /// whether set-up chose pure Rust, `full` whether all is to be run on both
+    /// backends.
+    pub(super) fn steps(&self, pure: bool, full: bool) -> Vec<Step> {
         let flags: &[&str] = match self.on {
             On::PureRust => &PURE_RUST_FLAGS,
             On::Chosen if pure => &PURE_RUST_FLAGS,
@@ -128,7 +135,13 @@ impl Stage {
             Check::Tests => {
                 // Criterion's benches run each measurement once here, as a
                 // smoke test. Doctests are not among "all targets".
-                let run = step(&[&["test"], all, flags, &["--all-targets", "--no-fail-fast"]]);
+                let is_second_backend = self.on == On::PureRust && !pure;
+                let packages = if is_second_backend && !full {
+                    BACKEND_CRATES
+                } else {
+                    all
+                };
+                let run = step(&[&["test"], packages, flags, &["--all-targets", "--no-fail-fast"]]);
                 let compile = Step {
                     words: [&run.words[..], &["--no-run"]].concat(),
                     compiles: true,
@@ -197,7 +210,7 @@ mod tests {
     fn lines(name: &str, pure: bool) -> Vec<String> {
         let stage = STAGES.iter().find(|stage| stage.name == name).unwrap();
         stage
-            .steps(pure)
+            .steps(pure, false)
             .iter()
             .map(|step| step.words.join(" "))
             .collect()
@@ -224,10 +237,22 @@ mod tests {
     #[test]
     fn tests_compile_first() {
         let stage = STAGES.iter().find(|stage| stage.name == "test-openblas").unwrap();
-        let steps = stage.steps(false);
+        let steps = stage.steps(false, false);
         assert_eq!(steps.len(), 2);
         assert!(steps[0].compiles && steps[0].words.contains(&"--no-run"));
         assert!(!steps[1].compiles);
+    }
+
+    #[test]
+    fn the_second_backend_is_tested_where_it_is_met_and_with_full_everywhere() {
+        assert!(!lines("test-pure-rust", false)[1].contains("--workspace"));
+        assert!(lines("test-pure-rust", false)[1].contains("-p egg-autodiff"));
+        assert!(lines("test-pure-rust", true)[1].contains("--workspace"));
+        let stage = STAGES
+            .iter()
+            .find(|stage| stage.name == "test-pure-rust")
+            .unwrap();
+        assert!(stage.steps(false, true)[1].words.contains(&"--workspace"));
     }
 
     #[test]
