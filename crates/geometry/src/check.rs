@@ -3,7 +3,7 @@
 use ndarray::{ArrayView2, Axis};
 
 use crate::error::{Error, Result};
-use crate::scalar::{Scalar, max_abs};
+use crate::scalar::{LANES, Scalar, max_abs};
 
 /// At least one row and one column.
 pub(crate) fn not_empty<T>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<()> {
@@ -16,12 +16,11 @@ pub(crate) fn not_empty<T>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<
 
 /// No NaN, no infinity.
 pub(crate) fn finite<T: Scalar>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<()> {
+    if a.as_slice_memory_order().is_some_and(all_finite) {
+        return Ok(());
+    }
     for (row, entries) in a.axis_iter(Axis(0)).enumerate() {
-        // A sum is not finite whenever a term isn't, and it vectorises; it can
-        // also overflow, so the entries have the last word.
-        if !entries.sum().is_finite()
-            && let Some(column) = entries.iter().position(|entry| !entry.is_finite())
-        {
+        if let Some(column) = entries.iter().position(|entry| !entry.is_finite()) {
             return Err(Error::NonFinite {
                 what,
                 row,
@@ -31,6 +30,19 @@ pub(crate) fn finite<T: Scalar>(what: &'static str, a: &ArrayView2<'_, T>) -> Re
         }
     }
     Ok(())
+}
+
+/// A NaN or infinity times 0 is NaN, and stays so in a sum; of anything else
+/// nothing is left.
+fn all_finite<T: Scalar>(entries: &[T]) -> bool {
+    let (blocks, rest) = entries.as_chunks::<LANES>();
+    let mut sums = [T::zero(); LANES];
+    for block in blocks {
+        for (sum, entry) in sums.iter_mut().zip(block) {
+            *sum = *sum + *entry * T::zero();
+        }
+    }
+    sums.iter().chain(rest).all(|entry| entry.is_finite())
 }
 
 /// Not empty and finite.

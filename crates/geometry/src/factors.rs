@@ -260,7 +260,7 @@ impl Factors {
         let mut directions = matrix_mut(&mut self.directions, kept, columns);
         general_mat_mul(1.0, &vectors.slice(s![..kept, ..]), &scaled, 0.0, &mut directions);
         for (mut direction, sigma) in directions.rows_mut().into_iter().zip(&self.sigma) {
-            direction /= *sigma;
+            direction *= sigma.recip();
         }
 
         let (Some(&largest), Some(&least)) = (self.sigma.first(), self.sigma.get(kept.saturating_sub(1)))

@@ -184,8 +184,15 @@ impl Flatten {
         let mut rest = out;
         for (row, entries) in matrix.rows().into_iter().enumerate() {
             let (head, tail) = rest.split_at_mut(m - row);
-            for (slot, entry) in head.iter_mut().zip(entries.iter().skip(row)) {
-                *slot = convert(*entry * weight);
+            // As a slice the loop is vectorised.
+            if let Some(entries) = entries.as_slice() {
+                for (slot, entry) in head.iter_mut().zip(&entries[row..]) {
+                    *slot = convert(*entry * weight);
+                }
+            } else {
+                for (slot, entry) in head.iter_mut().zip(entries.iter().skip(row)) {
+                    *slot = convert(*entry * weight);
+                }
             }
             head[0] = convert(entries[row]);
             rest = tail;

@@ -24,7 +24,7 @@ use crate::check;
 use crate::error::{Error, Result};
 use crate::factors::Factors;
 use crate::flatten::Flatten;
-use crate::scalar::{Scalar, max_abs};
+use crate::scalar::{Scalar, max_abs, power_of_two_below};
 use crate::workspace::{Workspace, matrix_in, scale_into};
 
 impl Factors {
@@ -142,8 +142,9 @@ impl Factors {
             out.fill(T::zero());
             return Ok(());
         }
+        let magnitude = power_of_two_below(magnitude);
         let mut g = g;
-        g /= magnitude;
+        g *= magnitude.recip();
 
         let (kept, dropped) = self.split();
         let [in_kept, coupling, null, rows] = &mut workspace.products;

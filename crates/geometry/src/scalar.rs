@@ -107,9 +107,33 @@ impl Scalar for f32 {
     }
 }
 
+/// Sums and maxima kept side by side, so that the next term need not wait for
+/// the last.
+pub(crate) const LANES: usize = 16;
+
 /// `max |A|`, 0 for an empty matrix.
 pub(crate) fn max_abs<T: Scalar>(matrix: &ArrayView2<'_, T>) -> T {
-    matrix
-        .iter()
-        .fold(T::zero(), |largest, entry| largest.max(entry.abs()))
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let Some(entries) = matrix.as_slice_memory_order() else {
+        return matrix.iter().fold(T::zero(), |most, x| larger(most, x.abs()));
+    };
+    let (blocks, rest) = entries.as_chunks::<LANES>();
+    let mut most = [T::zero(); LANES];
+    for block in blocks {
+        for (most, entry) in most.iter_mut().zip(block) {
+            *most = larger(*most, entry.abs());
+        }
+    }
+    let rest = rest.iter().fold(T::zero(), |most, x| larger(most, x.abs()));
+    most.into_iter().fold(rest, larger)
+}
+
+/// The power of two at or below a positive `value`, such that it has an inverse;
+/// 1 for 0. Dividing by it does no harm to the digits.
+pub(crate) fn power_of_two_below(value: f64) -> f64 {
+    const EXPONENT: u64 = 0x7ff << 52;
+    if value == 0.0 {
+        return 1.0;
+    }
+    f64::from_bits(value.to_bits() & EXPONENT).clamp(f64::MIN_POSITIVE, 1.0 / f64::MIN_POSITIVE)
 }

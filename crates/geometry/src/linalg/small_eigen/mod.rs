@@ -19,6 +19,8 @@ mod tridiagonal;
 
 use pulp::{Simd, WithSimd};
 
+use crate::scalar::power_of_two_below;
+
 /// Larger matrices go to the backend: their rows leave the first cache, where
 /// blocks of reflections pay.
 pub(super) const LARGEST: usize = 128;
@@ -50,8 +52,7 @@ pub(super) struct Memory {
 pub(super) fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], memory: &mut Memory) -> bool {
     let stride = order.next_multiple_of(WIDEST);
     let largest = a.iter().fold(0.0f64, |most, entry| most.max(entry.abs()));
-    // Squares of entries must neither overflow nor vanish. A power of two does
-    // no harm to the digits.
+    // Squares of entries must neither overflow nor vanish.
     let scale = power_of_two_below(largest);
     memory.load(order, stride, a, scale);
     let converged = pulp::Arch::new().dispatch(Decompose {
@@ -94,15 +95,6 @@ impl Memory {
         self.diagonal.resize(order, 0.0);
         self.beside.resize(order, 0.0);
     }
-}
-
-/// The power of two at or below `value`, such that it has an inverse; 1 for 0.
-fn power_of_two_below(value: f64) -> f64 {
-    const EXPONENT: u64 = 0x7ff << 52;
-    if value == 0.0 {
-        return 1.0;
-    }
-    f64::from_bits(value.to_bits() & EXPONENT).clamp(f64::MIN_POSITIVE, 1.0 / f64::MIN_POSITIVE)
 }
 
 /// The work itself, compiled once for each width of vectors.
