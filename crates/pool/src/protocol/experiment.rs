@@ -113,10 +113,23 @@ impl Experiment {
             .splits(dataset, architecture, self.repetitions, self.seed)
     }
 
+    /// Refuses a model that can't learn what the loss asks for.
+    fn check(&self) -> Result<()> {
+        if self.model.head.output_norm && !self.training.objective.of_classes() {
+            return Err(Error::setting(
+                "head.output_norm",
+                true,
+                "false where numbers are predicted: batch norm would fix their mean and scale",
+            ));
+        }
+        Ok(())
+    }
+
     /// Trains the model of one repetition (counted from 0) on its split.
     ///
     /// # Errors
-    /// As [`Trainer::run`].
+    /// As [`Trainer::run`]; [`Error::Setting`] for a batch norm on predicted
+    /// numbers.
     pub fn repetition(
         &self,
         graphs: &PreparedGraphs,
@@ -125,6 +138,7 @@ impl Experiment {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<(Model, Outcome)> {
+        self.check()?;
         let outputs = graphs.outputs().unwrap_or(0);
         let mut rng = generator(self.seed, Stream::Training, index);
         let model = self
