@@ -64,6 +64,22 @@ pub type Follow<'a> = dyn Fn(usize, Event<'_>) -> ControlFlow<()> + Sync + 'a;
 impl Experiment {
     /// The paper's model for this data set, by its name, in ten repetitions.
     ///
+    /// In [`Protocol::Paper`], EGG without settings of its own gets those that
+    /// trials on validation parts chose for PROTEINS and Mutagenicity (rate,
+    /// decay, width, dropout and rank rule). Change the fields for others.
+    ///
+    /// ```
+    /// use egg_graph::synthetic::CovarianceSet;
+    /// use egg_pool::model::Architecture;
+    /// use egg_pool::protocol::{Experiment, Protocol};
+    ///
+    /// let dataset = CovarianceSet::standard()?.with_name("PROTEINS");
+    /// let of = |protocol| Experiment::new(&dataset, protocol, Architecture::Gcn, "egg".parse()?);
+    /// assert_eq!(of(Protocol::Paper)?.training.learning_rate, 5e-3);
+    /// assert_eq!(of(Protocol::Fair)?.training.learning_rate, 1e-3); // to be searched, fold by fold
+    /// # Ok::<(), egg_pool::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Targets`] if there is nothing to predict.
     pub fn new(
@@ -84,13 +100,15 @@ impl Experiment {
             },
             ..protocol.training()
         };
-        Ok(Self {
+        let mut experiment = Self {
             protocol,
             repetitions: 10,
             seed: 0,
             training,
             model,
-        })
+        };
+        experiment.take_preset(dataset.name());
+        Ok(experiment)
     }
 
     /// The data set with the features and matrices that the model needs.

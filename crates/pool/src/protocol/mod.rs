@@ -16,6 +16,7 @@ mod experiment;
 mod grid;
 mod jobs;
 mod kind;
+mod preset;
 mod record;
 mod report;
 mod search;
