@@ -177,10 +177,16 @@ fn serve() -> Outcome<()> {
         return Ok(());
     };
     let mut datasets = BTreeMap::new();
-    for name in DATA {
+    // `cargo xtask bench memory` wants a process with one data set and no copies of it.
+    let only = std::env::var("EGG_BENCH_DATA").ok();
+    let export_all = std::env::var_os("EGG_BENCH_NO_EXPORT").is_none();
+    let wanted = |name: &&str| only.as_ref().is_none_or(|only| only == name);
+    for name in DATA.into_iter().filter(wanted) {
         if let Some(path) = find(name) {
             let dataset = read_tu(&path, &ReadOptions::default())?;
-            export_dataset(&mut export, name, &dataset)?;
+            if export_all {
+                export_dataset(&mut export, name, &dataset)?;
+            }
             datasets.insert(name, dataset);
         }
     }

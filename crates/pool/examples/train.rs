@@ -9,7 +9,8 @@
 //! Data sets are looked for below `--data`, or `EGG_DATASETS`, or
 //! `datasets/prepared`; `covariance` is made on the spot. A path to a TU folder
 //! or zip will do as well. `--grid` searches the paper's grid, with a record of
-//! each cell in a folder, from which a search that was killed goes on.
+//! each cell in a folder, from which a search that was killed goes on. `--record`
+//! keeps a result as JSON, with all that is needed to repeat it.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
@@ -17,23 +18,26 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use egg_autodiff::RankRule;
+use egg_autodiff::{Flatten, RankRule};
 use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
-use egg_pool::PoolingConfig;
 use egg_pool::data::PreparedGraphs;
 use egg_pool::folder::TrainedModel;
-use egg_pool::protocol::{Experiment, Grid, GridSearch, Parallelism, Protocol, RunOptions, SearchEvent};
-use egg_pool::train::Event;
+use egg_pool::protocol::{
+    Experiment, Grid, GridSearch, Parallelism, Protocol, RunOptions, RunRecord, SearchEvent,
+};
+use egg_pool::train::{BatchLoss, Event};
+use egg_pool::{FilterConfig, PoolingConfig};
 
 /// Tensors without page faults.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "train DATASET gcn|gin|blind POOLING [--epochs N] [--seed N] [--repetitions N] \
-                     [--protocol paper|fair] [--rank threshold|relative|energy|ratio|fixed=X] [--lr X] [--wd X] [--hidden N] [--dropout X] [--linear] \
-                     [--parallelism auto|repetitions|inside] [--data FOLDER] [--checkpoints FOLDER] \
-                     [--save FOLDER] [--grid FOLDER] [--quiet]";
+                     [--protocol paper|fair] [--rank threshold|relative|energy|ratio|fixed=X] [--filter resolvent=X|sqrt|log1p] \
+                     [--flatten upper|isometric] [--lr X] [--wd X] [--layers N] [--hidden N] [--dropout X] [--loss sum|mean] \
+                     [--linear] [--node-norm] [--no-output-norm] [--parallelism auto|repetitions|inside] [--data FOLDER] \
+                     [--checkpoints FOLDER] [--save FOLDER] [--grid FOLDER] [--record FILE] [--quiet]";
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -48,7 +52,9 @@ impl Arguments {
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             match word.strip_prefix("--") {
-                Some(flag @ ("quiet" | "linear")) => options.push((flag.to_owned(), String::new())),
+                Some(flag @ ("quiet" | "linear" | "node-norm" | "no-output-norm")) => {
+                    options.push((flag.to_owned(), String::new()))
+                }
                 Some(name) => {
                     let value = words
                         .next()
@@ -109,6 +115,82 @@ fn rank(text: &str) -> Result<RankRule, Failure> {
     })
 }
 
+fn filter(text: &str) -> Result<FilterConfig, Failure> {
+    Ok(match text.split_once('=') {
+        Some(("resolvent", r)) => FilterConfig::Resolvent(r.parse()?),
+        None if text == "sqrt" => FilterConfig::Sqrt,
+        None if text == "log1p" => FilterConfig::Log1p,
+        _ => return Err(format!("there is no filter {text:?}\n{USAGE}").into()),
+    })
+}
+
+/// Puts what was said in the place of the preset.
+fn change(experiment: &mut Experiment, arguments: &Arguments) -> Result<(), Failure> {
+    experiment.repetitions = 1;
+    arguments.set("repetitions", &mut experiment.repetitions)?;
+    arguments.set("seed", &mut experiment.seed)?;
+    arguments.set("epochs", &mut experiment.training.max_epochs)?;
+    arguments.set("lr", &mut experiment.training.learning_rate)?;
+    arguments.set("wd", &mut experiment.training.weight_decay)?;
+    arguments.set("layers", &mut experiment.model.layers)?;
+    arguments.set("hidden", &mut experiment.model.hidden)?;
+    arguments.set("dropout", &mut experiment.model.head.dropout)?;
+    experiment.training.batch_loss = match arguments.text("loss") {
+        None => experiment.training.batch_loss,
+        Some("sum") => BatchLoss::Sum,
+        Some("mean") => BatchLoss::Mean,
+        Some(other) => return Err(format!("there is no loss {other:?}\n{USAGE}").into()),
+    };
+    experiment.model.rectify = arguments.text("linear").is_none();
+    experiment.model.node_norm |= arguments.text("node-norm").is_some();
+    experiment.model.head.output_norm &= arguments.text("no-output-norm").is_none();
+    match &mut experiment.model.pooling {
+        PoolingConfig::Egg { rank: rule, flatten } => {
+            if let Some(text) = arguments.text("rank") {
+                *rule = rank(text)?;
+            }
+            flattening(flatten, arguments)?;
+        }
+        PoolingConfig::SoftEgg {
+            filter: found,
+            flatten,
+        } => {
+            if let Some(text) = arguments.text("filter") {
+                *found = filter(text)?;
+            }
+            flattening(flatten, arguments)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn flattening(flatten: &mut Flatten, arguments: &Arguments) -> Result<(), Failure> {
+    *flatten = match arguments.text("flatten") {
+        None => *flatten,
+        Some("upper") => Flatten::Upper,
+        Some("isometric") => Flatten::Isometric,
+        Some(other) => return Err(format!("there is no flattening {other:?}\n{USAGE}").into()),
+    };
+    Ok(())
+}
+
+/// The revision of the source in the folder this is run from, `+` if it was
+/// changed since; `EGG_REVISION` says it for a program that stands elsewhere.
+fn revision() -> Option<String> {
+    if let Ok(revision) = std::env::var("EGG_REVISION") {
+        return Some(revision);
+    }
+    let git = |arguments: &[&str]| {
+        let output = std::process::Command::new("git").args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let head = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    Some(if changed.is_empty() { head } else { head + "+" })
+}
+
 fn search(
     experiment: Experiment,
     graphs: &PreparedGraphs,
@@ -150,20 +232,7 @@ fn main() -> Result<(), Failure> {
     let mut protocol = Protocol::Paper;
     arguments.set("protocol", &mut protocol)?;
     let mut experiment = Experiment::new(&dataset, protocol, architecture.parse()?, pooling.parse()?)?;
-    experiment.repetitions = 1;
-    arguments.set("repetitions", &mut experiment.repetitions)?;
-    arguments.set("seed", &mut experiment.seed)?;
-    arguments.set("epochs", &mut experiment.training.max_epochs)?;
-    arguments.set("lr", &mut experiment.training.learning_rate)?;
-    arguments.set("wd", &mut experiment.training.weight_decay)?;
-    arguments.set("hidden", &mut experiment.model.hidden)?;
-    arguments.set("dropout", &mut experiment.model.head.dropout)?;
-    experiment.model.rectify = arguments.text("linear").is_none();
-    if let (Some(text), PoolingConfig::Egg { rank: rule, .. }) =
-        (arguments.text("rank"), &mut experiment.model.pooling)
-    {
-        *rule = rank(text)?;
-    }
+    change(&mut experiment, &arguments)?;
     let parallelism = match arguments.text("parallelism").unwrap_or("auto") {
         "auto" => Parallelism::Auto,
         "repetitions" => Parallelism::Repetitions,
@@ -200,6 +269,9 @@ fn main() -> Result<(), Failure> {
     }
     let start = Instant::now();
     let report = experiment.run(&graphs, &options, &follow)?;
+    if let Some(path) = arguments.text("record") {
+        RunRecord::of(&report, &graphs, revision())?.save(path)?;
+    }
     let epochs: usize = report.outcomes.iter().map(|outcome| outcome.history.len()).sum();
     let seconds: f64 = report.outcomes.iter().map(|outcome| outcome.seconds()).sum();
     let metric = experiment.training.metric;

@@ -157,6 +157,17 @@ pub enum Error {
         /// Why.
         source: Box<Error>,
     },
+    /// A grid search with nothing to choose from.
+    #[error(
+        "training diverged in all {cells} cells of the grid (the first: {first}); try lower learning rates, or \
+         clip the gradient"
+    )]
+    AllCellsFailed {
+        /// How many there are.
+        cells: usize,
+        /// What was said of the first.
+        first: String,
+    },
     /// An observer asked to stop.
     #[error("cancelled; what was finished is kept, and the same call goes on from there")]
     Cancelled,
@@ -252,6 +263,20 @@ impl Error {
                 batch,
                 source: Box::new(other),
             },
+        }
+    }
+
+    /// Whether training ran away: its numbers became infinite or no numbers, as
+    /// they do with too high a learning rate. Nothing is wrong with the data or
+    /// the program then, only with the settings.
+    pub fn is_divergence(&self) -> bool {
+        match self {
+            Self::NonFiniteLoss { .. } | Self::NonFinite { .. } => true,
+            Self::InBatch { source, .. } | Self::InRepetition { source, .. } => source.is_divergence(),
+            // Shapes are checked before: a graph that EGG refuses has numbers that
+            // are not finite.
+            Self::Embedding(egg_autodiff::Error::InGraph { .. }) => true,
+            _ => false,
         }
     }
 

@@ -67,6 +67,11 @@ impl TaskChild {
         Ok(started)
     }
 
+    /// The number of its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     fn answer(&mut self) -> Result<Value, String> {
         let name = self.name;
         let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {

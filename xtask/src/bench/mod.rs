@@ -9,6 +9,7 @@ mod geometry;
 mod graph;
 mod machine;
 mod measure;
+mod memory;
 mod ours;
 mod python;
 mod report;
@@ -39,6 +40,7 @@ Suites:
                  training against the same
   train          an epoch of GCN and GIN with EGG, SUM and Edge pooling against
                  PyTorch Geometric, on PROTEINS, NCI1, Mutagenicity and DD
+  memory         the most memory that such an epoch needs, on PROTEINS and DD
   cluster        an epoch of a graph autoencoder against dense PyTorch, k-means
                  and its measures against scikit-learn, on Cora, Citeseer, Pubmed
 
@@ -66,6 +68,7 @@ const SUITES: &[&Suite] = &[
     &graph::SUITE,
     &autodiff::SUITE,
     &train::SUITE,
+    &memory::SUITE,
     &cluster::SUITE,
 ];
 
@@ -142,6 +145,9 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
         false => None,
     };
     let program = ours::build(workspace, suite, backend.as_ref())?;
+    if suite.name == memory::SUITE.name {
+        return memory::run(workspace, request, &program, backend.as_ref(), &chosen);
+    }
     let inputs = workspace.scratch(&format!("bench/inputs/{}", suite.name))?;
     let mut ours =
         ours::start(&program, &inputs, backend.as_ref(), request.threads).map_err(Error::Failed)?;
@@ -186,6 +192,14 @@ fn start_peer(
     request: &Request,
     inputs: &Path,
 ) -> std::result::Result<TaskChild, String> {
+    TaskChild::start("the peer", &mut peer_command(workspace, request, inputs)?)
+}
+
+fn peer_command(
+    workspace: &Workspace,
+    request: &Request,
+    inputs: &Path,
+) -> std::result::Result<Command, String> {
     let python = python::environment(workspace, request.suite)?;
     let mut command = Command::new(python);
     command.arg(workspace.root.join(request.suite.script)).arg(inputs);
@@ -198,5 +212,5 @@ fn start_peer(
     // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that
     // choose well by themselves.
     command.env_remove("OPENBLAS_CORETYPE");
-    TaskChild::start("the peer", &mut command)
+    Ok(command)
 }

@@ -61,6 +61,11 @@ pub(super) fn start(
     backend: Option<&Backend>,
     threads: usize,
 ) -> std::result::Result<TaskChild, String> {
+    TaskChild::start("our side", &mut command(program, inputs, backend, threads))
+}
+
+/// The command that starts it.
+pub(super) fn command(program: &Path, inputs: &Path, backend: Option<&Backend>, threads: usize) -> Command {
     let mut command = Command::new(program);
     command.arg("--export").arg(inputs);
     if let Some(backend) = backend {
@@ -72,7 +77,7 @@ pub(super) fn start(
     if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
         command.env("CANDLE_NUM_THREADS", "1");
     }
-    TaskChild::start("our side", &mut command)
+    command
 }
 
 #[cfg(test)]

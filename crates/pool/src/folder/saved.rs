@@ -237,6 +237,17 @@ impl TrainedModel {
         let config: SavedConfig = atomic::read_json(&path)?;
         let outcome = atomic::read_json(&folder.join(METRICS))?;
         let parameters = Checkpoint::load(folder.join(PARAMETERS))?;
+        // A model is made only if it is no larger than the file that is there.
+        let there = parameters.model.values().map(|tensor| tensor.elem_count()).sum();
+        let described = config.model.least_numbers(config.inputs, config.outputs);
+        if described > there {
+            return Err(Error::Format {
+                path,
+                reason: format!(
+                    "it describes a model of {described} numbers or more, but {PARAMETERS} has {there}"
+                ),
+            });
+        }
         // First values that the file's replace.
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         let model = config

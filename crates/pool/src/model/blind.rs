@@ -30,6 +30,7 @@ impl BlindClassifier {
     /// # Errors
     /// As [`ModelConfig::build`].
     pub fn new(scope: &mut Scope<'_>, config: &ModelConfig, inputs: usize, outputs: usize) -> Result<Self> {
+        config.check(inputs, outputs)?;
         let head = Head::new(&mut scope.enter("head"), inputs, outputs, &config.head)?;
         Ok(Self {
             // Not used; as the graphs are prepared for the model it is a control of.

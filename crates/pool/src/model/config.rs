@@ -100,6 +100,10 @@ pub struct ModelConfig {
     /// Whether GCN's convolutions are rectified; else they are linear.
     #[serde(default = "yes")]
     pub rectify: bool,
+    /// Whether nodes are normalised over the batch before they are pooled. Not
+    /// in the paper: it fixes the scale of what EGG decomposes.
+    #[serde(default)]
+    pub node_norm: bool,
     /// Whether features are encoded linearly, and graphs have a virtual node.
     #[serde(default)]
     pub virtual_node: bool,
@@ -128,21 +132,12 @@ impl ModelConfig {
             },
             hidden: 32,
             rectify: true,
+            node_norm: false,
             virtual_node: false,
             features: InputFeatures::default(),
             pooling,
             head: HeadConfig::default(),
         }
-    }
-
-    /// Refuses what no model can be built from.
-    pub(crate) fn check(&self) -> Result<()> {
-        for (name, value) in [("layers", self.layers), ("hidden", self.hidden)] {
-            if value == 0 {
-                return Err(Error::setting(name, value, "at least 1"));
-            }
-        }
-        Ok(())
     }
 
     /// Whether there are no convolutions: the architecture or the pooling is the
@@ -156,9 +151,10 @@ impl ModelConfig {
     ///
     /// # Errors
     /// [`Error::Setting`] or [`egg_nn::Error::Parameter`] for a width of 0, no
-    /// layers, or a dropout outside [0, 1); those of the pooling.
+    /// layers, a dropout outside [0, 1), or a model too large for any memory;
+    /// those of the pooling.
     pub fn build(&self, scope: &mut Scope<'_>, inputs: usize, outputs: usize) -> Result<Box<dyn GraphModel>> {
-        self.check()?;
+        self.check(inputs, outputs)?;
         Ok(match self.architecture {
             _ if self.is_blind() => Box::new(BlindClassifier::new(scope, self, inputs, outputs)?),
             Architecture::Gcn => Box::new(GcnClassifier::new(scope, self, inputs, outputs)?),

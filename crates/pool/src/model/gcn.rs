@@ -2,7 +2,7 @@
 
 use candle_core::Tensor;
 use egg_graph::conv::{GcnConv, NodeInput};
-use egg_nn::{Pass, Scope};
+use egg_nn::{BatchNorm1d, Pass, Scope};
 
 use super::config::ModelConfig;
 use super::graph_model::{GraphModel, Output};
@@ -15,12 +15,13 @@ use crate::pooling::Pooling;
 /// `H_l = ReLU(A H_{l-1} W_l + b_l)`, then a pooling of the last `H`, then a
 /// [`Head`].
 ///
-/// With [`ModelConfig::rectify`] off the convolutions are linear. With a virtual
+/// With [`ModelConfig::rectify`] off the convolutions are linear. With
+/// [`ModelConfig::node_norm`] nodes are normalised before they are pooled. With a virtual
 /// node, features are encoded first, and there is no normalisation between
 /// layers, as in the paper's other models.
 ///
-/// Names: `convs.0...`, `pool...`, `head...`, and `encoder.weight`,
-/// `virtual_node...` if there is one.
+/// Names: `convs.0...`, `pool...`, `head...`, and, if there is one, `norm...`,
+/// `encoder.weight`, `virtual_node...`.
 #[derive(Debug)]
 pub struct GcnClassifier {
     inputs: usize,
@@ -28,6 +29,7 @@ pub struct GcnClassifier {
     virtual_input: Option<VirtualInput>,
     convs: Vec<GcnConv>,
     rectify: bool,
+    norm: Option<BatchNorm1d>,
     pool: Box<dyn Pooling>,
     head: Head,
 }
@@ -38,7 +40,7 @@ impl GcnClassifier {
     /// # Errors
     /// As [`ModelConfig::build`].
     pub fn new(scope: &mut Scope<'_>, config: &ModelConfig, inputs: usize, outputs: usize) -> Result<Self> {
-        config.check()?;
+        config.check(inputs, outputs)?;
         let (layers, hidden) = (config.layers, config.hidden);
         let virtual_input = match config.virtual_node {
             true => Some(VirtualInput::new(scope, inputs, hidden, layers)?),
@@ -54,6 +56,10 @@ impl GcnClassifier {
             )?);
             width = hidden;
         }
+        let norm = match config.node_norm {
+            true => Some(BatchNorm1d::new(&mut scope.enter("norm"), hidden)?),
+            false => None,
+        };
         let pool = config.pooling.build(&mut scope.enter("pool"), hidden)?;
         let head = Head::new(&mut scope.enter("head"), pool.width(), outputs, &config.head)?;
         Ok(Self {
@@ -62,12 +68,14 @@ impl GcnClassifier {
             virtual_input,
             convs,
             rectify: config.rectify,
+            norm,
             pool,
             head,
         })
     }
 
-    /// The nodes after the last convolution, n x hidden: what is pooled.
+    /// The nodes after the last convolution (and [`ModelConfig::node_norm`]), n x
+    /// hidden: what is pooled.
     ///
     /// # Errors
     /// If the batch does not fit.
@@ -94,7 +102,11 @@ impl GcnClassifier {
             h = Some(next);
         }
         // `ModelConfig::check` refuses a model without layers.
-        h.ok_or_else(|| crate::Error::setting("layers", 0, "at least 1"))
+        let h = h.ok_or_else(|| crate::Error::setting("layers", 0, "at least 1"))?;
+        Ok(match &self.norm {
+            Some(norm) => norm.forward(&h, pass)?,
+            None => h,
+        })
     }
 
     fn convolve(&self, conv: &GcnConv, x: &NodeInput, batch: &Batch, pass: &mut Pass<'_>) -> Result<Tensor> {

@@ -1,7 +1,7 @@
 //! The graph isomorphism network with jumping knowledge.
 
 use egg_graph::conv::{GinConv, JumpingKnowledge, SparseMatrix};
-use egg_nn::{Pass, Scope};
+use egg_nn::{BatchNorm1d, Pass, Scope};
 
 use super::config::ModelConfig;
 use super::graph_model::{GraphModel, Output};
@@ -15,7 +15,8 @@ use crate::pooling::Pooling;
 /// layers; each layer has a pooling and a [`Head`] of its own, and the scores
 /// of all heads are added (JK).
 ///
-/// A pooling that makes smaller graphs hands them to the next layer.
+/// A pooling that makes smaller graphs hands them to the next layer. With
+/// [`ModelConfig::node_norm`] a layer's nodes are normalised first.
 ///
 /// Names: `layers.0.conv...`, `layers.0.pool...`, `layers.0.head...`, and
 /// `encoder.weight`, `virtual_node...` if there is a virtual node.
@@ -30,6 +31,7 @@ pub struct GinClassifier {
 #[derive(Debug)]
 struct Layer {
     conv: GinConv,
+    norm: Option<BatchNorm1d>,
     pool: Box<dyn Pooling>,
     head: Head,
 }
@@ -40,7 +42,7 @@ impl GinClassifier {
     /// # Errors
     /// As [`ModelConfig::build`].
     pub fn new(scope: &mut Scope<'_>, config: &ModelConfig, inputs: usize, outputs: usize) -> Result<Self> {
-        config.check()?;
+        config.check(inputs, outputs)?;
         let hidden = config.hidden;
         let virtual_input = match config.virtual_node {
             true => Some(VirtualInput::new(scope, inputs, hidden, config.layers)?),
@@ -52,9 +54,18 @@ impl GinClassifier {
             let mut scope = scope.enter("layers");
             let mut scope = scope.enter(index);
             let conv = GinConv::new(&mut scope.enter("conv"), width, hidden)?;
+            let norm = match config.node_norm {
+                true => Some(BatchNorm1d::new(&mut scope.enter("norm"), hidden)?),
+                false => None,
+            };
             let pool = config.pooling.build(&mut scope.enter("pool"), hidden)?;
             let head = Head::new(&mut scope.enter("head"), pool.width(), outputs, &config.head)?;
-            layers.push(Layer { conv, pool, head });
+            layers.push(Layer {
+                conv,
+                norm,
+                pool,
+                head,
+            });
             width = hidden;
         }
         Ok(Self {
@@ -99,7 +110,10 @@ impl GraphModel for GinClassifier {
                 virtual_input.update(index, count, between, &nodes, structure.offsets(), pass)?;
                 x = nodes.into();
             }
-            let h = layer.conv.forward(&x, &adjacency, pass)?;
+            let mut h = layer.conv.forward(&x, &adjacency, pass)?;
+            if let Some(norm) = &layer.norm {
+                h = norm.forward(&h, pass)?;
+            }
             let pooled = layer.pool.pool(&h, &structure, pass)?;
             scores.push(layer.head.forward(&pooled.readout, pass)?);
             ranks.extend(pooled.ranks);

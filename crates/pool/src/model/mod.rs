@@ -11,6 +11,7 @@ mod gin;
 mod graph_model;
 mod head;
 mod preset;
+mod size;
 mod virtual_node;
 
 pub use blind::BlindClassifier;

@@ -64,6 +64,22 @@ pub type Follow<'a> = dyn Fn(usize, Event<'_>) -> ControlFlow<()> + Sync + 'a;
 impl Experiment {
     /// The paper's model for this data set, by its name, in ten repetitions.
     ///
+    /// In [`Protocol::Paper`], EGG without settings of its own gets those that
+    /// trials on validation parts chose for PROTEINS and Mutagenicity (rate,
+    /// decay, width, dropout and rank rule). Change the fields for others.
+    ///
+    /// ```
+    /// use egg_graph::synthetic::CovarianceSet;
+    /// use egg_pool::model::Architecture;
+    /// use egg_pool::protocol::{Experiment, Protocol};
+    ///
+    /// let dataset = CovarianceSet::standard()?.with_name("PROTEINS");
+    /// let of = |protocol| Experiment::new(&dataset, protocol, Architecture::Gcn, "egg".parse()?);
+    /// assert_eq!(of(Protocol::Paper)?.training.learning_rate, 5e-3);
+    /// assert_eq!(of(Protocol::Fair)?.training.learning_rate, 1e-3); // to be searched, fold by fold
+    /// # Ok::<(), egg_pool::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Targets`] if there is nothing to predict.
     pub fn new(
@@ -84,13 +100,15 @@ impl Experiment {
             },
             ..protocol.training()
         };
-        Ok(Self {
+        let mut experiment = Self {
             protocol,
             repetitions: 10,
             seed: 0,
             training,
             model,
-        })
+        };
+        experiment.take_preset(dataset.name());
+        Ok(experiment)
     }
 
     /// The data set with the features and matrices that the model needs.
@@ -113,10 +131,23 @@ impl Experiment {
             .splits(dataset, architecture, self.repetitions, self.seed)
     }
 
+    /// Refuses a model that can't learn what the loss asks for.
+    fn check(&self) -> Result<()> {
+        if self.model.head.output_norm && !self.training.objective.of_classes() {
+            return Err(Error::setting(
+                "head.output_norm",
+                true,
+                "false where numbers are predicted: batch norm would fix their mean and scale",
+            ));
+        }
+        Ok(())
+    }
+
     /// Trains the model of one repetition (counted from 0) on its split.
     ///
     /// # Errors
-    /// As [`Trainer::run`].
+    /// As [`Trainer::run`]; [`Error::Setting`] for a batch norm on predicted
+    /// numbers.
     pub fn repetition(
         &self,
         graphs: &PreparedGraphs,
@@ -125,6 +156,7 @@ impl Experiment {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<(Model, Outcome)> {
+        self.check()?;
         let outputs = graphs.outputs().unwrap_or(0);
         let mut rng = generator(self.seed, Stream::Training, index);
         let model = self

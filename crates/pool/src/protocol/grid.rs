@@ -6,7 +6,7 @@ use egg_autodiff::RankRule;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
-use crate::pooling::PoolingConfig;
+use crate::pooling::{FilterConfig, PoolingConfig};
 
 /// The values to try of each setting; every combination is a [`Cell`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,12 +20,13 @@ pub struct Grid {
     pub hidden: Vec<usize>,
     /// Of the head.
     pub dropout: Vec<f64>,
-    /// EGG's rank threshold r; of no effect on other poolings.
+    /// The r of EGG's rank rule, whichever the experiment has (the paper's is a
+    /// threshold), or of soft EGG's resolvent; of no effect on what has no r.
     pub threshold: Vec<f64>,
 }
 
 impl Grid {
-    /// The paper's: 72 cells for EGG, 36 for other poolings.
+    /// The paper's: 72 cells for EGG and soft EGG, 36 for other poolings.
     ///
     /// ```
     /// use egg_graph::synthetic::CovarianceSet;
@@ -37,7 +38,7 @@ impl Grid {
     ///     let experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, pooling.parse()?)?;
     ///     Ok::<_, egg_pool::Error>(Grid::paper().cells(&experiment).len())
     /// };
-    /// assert_eq!((cells("egg")?, cells("sum")?), (72, 36));
+    /// assert_eq!((cells("egg")?, cells("soft-egg")?, cells("sum")?), (72, 72, 36));
     /// # Ok::<(), egg_pool::Error>(())
     /// ```
     pub fn paper() -> Self {
@@ -52,9 +53,10 @@ impl Grid {
 
     /// Every combination, in a fixed order.
     pub fn cells(&self, experiment: &Experiment) -> Vec<Cell> {
-        let thresholds: Vec<Option<f64>> = match experiment.model.pooling {
-            PoolingConfig::Egg { .. } => self.threshold.iter().copied().map(Some).collect(),
-            _ => vec![None],
+        let mut pooling = experiment.model.pooling.clone();
+        let thresholds: Vec<Option<f64>> = match cut(&mut pooling) {
+            Some(_) => self.threshold.iter().copied().map(Some).collect(),
+            None => vec![None],
         };
         let mut cells = Vec::new();
         for &learning_rate in &self.learning_rate {
@@ -76,6 +78,23 @@ impl Grid {
     }
 }
 
+/// The number r that decides what a pooling keeps of a spectrum, if it has one.
+fn cut(pooling: &mut PoolingConfig) -> Option<&mut f64> {
+    match pooling {
+        PoolingConfig::Egg { rank, .. } => match rank {
+            RankRule::Threshold(r) | RankRule::Relative(r) | RankRule::Energy(r) | RankRule::Ratio(r) => {
+                Some(r)
+            }
+            RankRule::Fixed(_) => None,
+        },
+        PoolingConfig::SoftEgg {
+            filter: FilterConfig::Resolvent(r),
+            ..
+        } => Some(r),
+        _ => None,
+    }
+}
+
 /// One combination of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
@@ -87,7 +106,7 @@ pub struct Cell {
     pub hidden: usize,
     /// Of the head.
     pub dropout: f64,
-    /// EGG's rank threshold r.
+    /// The r of EGG's rank rule or of soft EGG's resolvent.
     pub threshold: Option<f64>,
 }
 
@@ -99,8 +118,8 @@ impl Cell {
         experiment.training.weight_decay = self.weight_decay;
         experiment.model.hidden = self.hidden;
         experiment.model.head.dropout = self.dropout;
-        if let (PoolingConfig::Egg { rank, .. }, Some(r)) = (&mut experiment.model.pooling, self.threshold) {
-            *rank = RankRule::Threshold(r);
+        if let (Some(cut), Some(r)) = (cut(&mut experiment.model.pooling), self.threshold) {
+            *cut = r;
         }
         experiment
     }

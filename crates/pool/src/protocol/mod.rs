@@ -16,6 +16,8 @@ mod experiment;
 mod grid;
 mod jobs;
 mod kind;
+mod preset;
+mod record;
 mod report;
 mod search;
 
@@ -23,5 +25,6 @@ pub use experiment::{Experiment, Follow, RunOptions};
 pub use grid::{Cell, Grid};
 pub use jobs::Parallelism;
 pub use kind::Protocol;
+pub use record::{Machine, RunRecord};
 pub use report::{Report, Summary};
-pub use search::{CellRecord, GridReport, GridSearch, RepetitionRecord, SearchEvent};
+pub use search::{CellRecord, Failure, GridReport, GridSearch, RepetitionRecord, SearchEvent};

@@ -18,13 +18,14 @@ use crate::atomic;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
 use crate::metrics::Metric;
-use crate::train::{Event, Outcome, PartReport};
+use crate::train::{Event, Outcome, PartReport, RankSummary};
 
 /// Trains an experiment with every combination of settings.
 ///
 /// A finished cell is a JSON file in [`Self::folder`], written whole or not at
 /// all. A search that was killed, or cancelled, goes on with the cells that
-/// have none.
+/// have none. A cell whose training diverges is recorded as
+/// [failed](CellRecord::failures) and never chosen; the search goes on.
 #[derive(Debug, Clone)]
 pub struct GridSearch {
     /// What to train; its own settings are replaced by each cell's.
@@ -80,6 +81,19 @@ pub struct RepetitionRecord {
     pub epochs: usize,
     /// How long they took.
     pub seconds: f64,
+    /// The ranks p that graphs kept in training, in the best epoch, for each
+    /// pooling that makes subspaces.
+    #[serde(default)]
+    pub ranks: Vec<RankSummary>,
+}
+
+/// A repetition that came to no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Counted from 1.
+    pub repetition: usize,
+    /// What was said: the epoch and batch where a loss was no number.
+    pub reason: String,
 }
 
 /// A finished cell.
@@ -91,8 +105,18 @@ pub struct CellRecord {
     pub experiment: Experiment,
     /// Of the graphs as the model saw them.
     pub fingerprint: String,
-    /// In order.
+    /// In order; without those that failed.
     pub repetitions: Vec<RepetitionRecord>,
+    /// Repetitions that diverged. A cell with one is not chosen.
+    #[serde(default)]
+    pub failures: Vec<Failure>,
+}
+
+impl CellRecord {
+    /// Whether a repetition diverged.
+    pub fn failed(&self) -> bool {
+        !self.failures.is_empty()
+    }
 }
 
 /// What came of a search.
@@ -100,7 +124,7 @@ pub struct CellRecord {
 pub struct GridReport {
     /// What was searched.
     pub experiment: Experiment,
-    /// All cells.
+    /// All cells, those that failed included.
     pub cells: Vec<CellRecord>,
     /// Which cell each repetition was given, by validation alone: one for all
     /// in [`Protocol::Paper`], its own in [`Protocol::Fair`].
@@ -117,7 +141,8 @@ impl GridSearch {
     /// # Errors
     /// [`Error::OtherRun`] if the folder has a record of another experiment or
     /// other data, [`Error::File`] if it can't be written, [`Error::Cancelled`]
-    /// if `follow` broke, [`Error::InRepetition`] if training failed.
+    /// if `follow` broke, [`Error::InRepetition`] if training failed in another
+    /// way than by diverging, [`Error::AllCellsFailed`] if every cell diverged.
     pub fn run(
         &self,
         graphs: &PreparedGraphs,
@@ -165,7 +190,7 @@ impl GridSearch {
             Some("it was trained on other data")
         } else if record.experiment != cell.apply(&self.experiment) {
             Some("it was trained with other settings")
-        } else if record.repetitions.len() != self.experiment.repetitions {
+        } else if record.repetitions.len() + record.failures.len() != self.experiment.repetitions {
             Some("it has another number of repetitions")
         } else {
             None
@@ -206,21 +231,37 @@ impl GridSearch {
                 })
             };
             let split = &splits[repetition];
-            let outcome =
-                experiment.uncancelled(graphs, split, repetition, &options, &training, &cancelled)?;
+            // All repetitions of a cell are run, whichever fails first: what is
+            // recorded must not depend on threads.
+            let run = match experiment.uncancelled(graphs, split, repetition, &options, &training, &cancelled)
+            {
+                Ok(outcome) => Ok(RepetitionRecord::of(&outcome)?),
+                Err(Error::InRepetition { repetition, source }) if source.is_divergence() => Err(Failure {
+                    repetition,
+                    reason: source.to_string(),
+                }),
+                Err(error) => return Err(error),
+            };
             let mut row = finished[row]
                 .lock()
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
-            row[repetition] = Some(RepetitionRecord::of(outcome)?);
+            row[repetition] = Some(run);
             if row.iter().any(Option::is_none) {
                 return Ok(None);
             }
-            let record = CellRecord {
+            let mut record = CellRecord {
                 cell: cells[cell],
                 experiment: experiment.clone(),
                 fingerprint: graphs.fingerprint().to_owned(),
-                repetitions: row.drain(..).flatten().collect(),
+                repetitions: Vec::new(),
+                failures: Vec::new(),
             };
+            for run in row.drain(..).flatten() {
+                match run {
+                    Ok(run) => record.repetitions.push(run),
+                    Err(failure) => record.failures.push(failure),
+                }
+            }
             atomic::write_json(&self.path(&cells[cell]), &record)?;
             let event = SearchEvent::Cell {
                 cell,
@@ -239,9 +280,18 @@ impl GridSearch {
         let metric = self.experiment.training.metric;
         let repetitions = self.experiment.repetitions;
         let all: Vec<usize> = (0..repetitions).collect();
+        let best = |repetitions: &[usize]| {
+            best(&cells, repetitions, metric).ok_or_else(|| Error::AllCellsFailed {
+                cells: cells.len(),
+                first: match cells.first().and_then(|cell| cell.failures.first()) {
+                    Some(failure) => failure.reason.clone(),
+                    None => String::new(),
+                },
+            })
+        };
         let chosen: Vec<usize> = match self.experiment.protocol {
-            Protocol::Paper => vec![best(&cells, &all, metric); repetitions],
-            Protocol::Fair => all.iter().map(|&fold| best(&cells, &[fold], metric)).collect(),
+            Protocol::Paper => vec![best(&all)?; repetitions],
+            Protocol::Fair => all.iter().map(|&fold| best(&[fold])).collect::<Result<_>>()?,
         };
         let summary = |part: fn(&RepetitionRecord) -> Option<&PartReport>| {
             let numbers = chosen
@@ -267,15 +317,22 @@ impl GridSearch {
 }
 
 impl RepetitionRecord {
-    fn of(outcome: Outcome) -> Result<Self> {
-        let (seconds, epochs) = (outcome.seconds(), outcome.history.len());
-        match (outcome.validation, outcome.best_epoch) {
+    /// Of a run that was not cancelled.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] of one that was.
+    pub fn of(outcome: &Outcome) -> Result<Self> {
+        match (&outcome.validation, outcome.best_epoch) {
             (Some(validation), Some(best_epoch)) => Ok(Self {
-                validation,
-                test: outcome.test,
+                validation: validation.clone(),
+                test: outcome.test.clone(),
                 best_epoch,
-                epochs,
-                seconds,
+                epochs: outcome.history.len(),
+                seconds: outcome.seconds(),
+                ranks: match outcome.history.iter().find(|epoch| epoch.epoch == best_epoch) {
+                    Some(epoch) => epoch.ranks.clone(),
+                    None => Vec::new(),
+                },
             }),
             // A run that ended by itself has had an epoch.
             _ => Err(Error::Cancelled),
@@ -284,8 +341,9 @@ impl RepetitionRecord {
 }
 
 /// The cell with the best mean validation metric over some repetitions; of
-/// equal ones that with the lower mean loss, then the first.
-fn best(cells: &[CellRecord], repetitions: &[usize], metric: Metric) -> usize {
+/// equal ones that with the lower mean loss, then the first. `None` if all
+/// failed.
+fn best(cells: &[CellRecord], repetitions: &[usize], metric: Metric) -> Option<usize> {
     let mean = |cell: &CellRecord, of: &dyn Fn(&PartReport) -> Option<f64>| {
         let parts = repetitions.iter().map(|&at| of(&cell.repetitions[at].validation));
         let sum: Option<f64> = parts.sum();
@@ -303,6 +361,6 @@ fn best(cells: &[CellRecord], repetitions: &[usize], metric: Metric) -> usize {
         by_score.then_with(|| loss(a).total_cmp(&loss(b)))
     };
     (0..cells.len())
+        .filter(|&at| !cells[at].failed())
         .min_by(|a, b| compare(&cells[*a], &cells[*b]))
-        .unwrap_or(0)
 }

@@ -15,7 +15,7 @@ pub(super) fn batches(order: &[usize], size: usize) -> Vec<&[usize]> {
 }
 
 /// A number that stands for lists of indices: FNV-1a, the same everywhere.
-pub(super) fn digest(lists: &[&[usize]]) -> String {
+pub(crate) fn digest(lists: &[&[usize]]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |number: usize| {
         for byte in (number as u64).to_le_bytes() {

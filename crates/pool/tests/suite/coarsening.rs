@@ -189,3 +189,27 @@ fn coarser_graphs_are_sound_and_have_their_sizes() {
         }
     }
 }
+
+/// What takes the square of 200,000 steps would not come back.
+#[test]
+fn large_graphs_are_contracted_at_once() {
+    const NODES: usize = 200_000;
+    let path: Vec<(usize, usize)> = (1..NODES).map(|node| (node - 1, node)).collect();
+    let star: Vec<(usize, usize)> = (1..NODES).map(|leaf| (0, leaf)).collect();
+    let structure = structure(&[(NODES, path), (NODES, star)]);
+    let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F32, &Device::Cpu).unwrap());
+    let edge = EdgePooling::new(&mut parameters.root(&mut rng), 2).unwrap();
+    let h = normal(2 * NODES, 2, 5).to_dtype(DType::F32).unwrap();
+    let pooled = edge.pool(&h, &structure, &mut Pass::Evaluation).unwrap();
+    let offsets = pooled.coarser.unwrap().structure.offsets().to_vec();
+    // No two neighbours of the path are left alone, and of the star one leaf joins the hub.
+    assert!(
+        offsets[1] >= NODES / 2 && 3 * offsets[1] <= 2 * NODES + 1,
+        "{offsets:?}"
+    );
+    assert_eq!(offsets[2] - offsets[1], NODES - 1);
+    assert_eq!(
+        edge.clusters(&h, &structure).unwrap(),
+        edge.clusters(&h, &structure).unwrap()
+    );
+}

@@ -190,7 +190,7 @@ fn what_is_no_model_is_refused() {
     let error = TrainedModel::load(&path).unwrap_err().to_string();
     assert!(error.contains("format 2"), "{error}");
     // Parameters of another width.
-    std::fs::write(&config, text.replace("\"hidden\": 8", "\"hidden\": 9")).unwrap();
+    std::fs::write(&config, text.replace("\"hidden\": 8", "\"hidden\": 7")).unwrap();
     assert!(matches!(
         TrainedModel::load(&path),
         Err(Error::Layer(egg_nn::Error::Shape { .. }))
@@ -198,4 +198,41 @@ fn what_is_no_model_is_refused() {
     std::fs::write(&config, &text).unwrap();
     std::fs::write(path.join("model.safetensors"), "0123456789").unwrap();
     assert!(matches!(TrainedModel::load(&path), Err(Error::Layer(_))));
+}
+
+/// A folder from elsewhere must not be able to ask for terabytes.
+#[test]
+fn sizes_that_the_parameters_do_not_have_are_refused() {
+    let dataset = small::dataset(40);
+    for pooling in ["egg", "sum"] {
+        let mut experiment = small::experiment(&dataset, Architecture::Gin, pooling);
+        experiment.training.max_epochs = 1;
+        let model = trained(&experiment, dataset.clone());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        model.save(&path).unwrap();
+        let config = path.join("config.json");
+        let text = std::fs::read_to_string(&config).unwrap();
+        for (good, hostile) in [
+            ("\"hidden\": 8", "\"hidden\": 100000000"),
+            ("\"hidden\": 8", "\"hidden\": 18446744073709551615"),
+            ("\"layers\": 4", "\"layers\": 1000000000000"),
+            ("\"inputs\": 6", "\"inputs\": 1000000000000"),
+            ("\"outputs\": 2", "\"outputs\": 1000000000000"),
+            (
+                "\"widths\": [\n        8,",
+                "\"widths\": [\n        1000000000000,",
+            ),
+        ] {
+            assert!(text.contains(good), "{good} in {text}");
+            std::fs::write(&config, text.replace(good, hostile)).unwrap();
+            let error = TrainedModel::load(&path).unwrap_err();
+            assert!(
+                matches!(&error, Error::Format { reason, .. } if reason.contains("model.safetensors has")),
+                "{hostile}: {error}"
+            );
+        }
+        std::fs::write(&config, text).unwrap();
+        assert!(TrainedModel::load(&path).is_ok());
+    }
 }

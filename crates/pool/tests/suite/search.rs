@@ -171,3 +171,71 @@ fn records_of_other_searches_are_refused() {
     empty.grid.hidden.clear();
     assert!(matches!(empty.run(&graphs, &go_on), Err(Error::Setting { .. })));
 }
+
+#[test]
+fn a_cell_that_diverges_is_recorded_and_the_search_goes_on() {
+    for (protocol, pooling) in [(Protocol::Paper, "egg"), (Protocol::Fair, "sum")] {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut search, graphs) = search(folder.path(), protocol);
+        search.experiment.model.pooling = pooling.parse().unwrap();
+        search.grid.learning_rate = vec![1e38, 1e-2];
+        search.grid.threshold.truncate(1);
+        let report = search.run(&graphs, &go_on).unwrap();
+        let [diverged, good] = report.cells.as_slice() else {
+            panic!("{}", report.cells.len());
+        };
+        assert!(diverged.failed() && !good.failed());
+        assert_eq!(diverged.failures.len() + diverged.repetitions.len(), 2);
+        assert!(diverged.failures[0].reason.contains("epoch"), "{diverged:?}");
+        assert_eq!(report.chosen, [1, 1]);
+        assert!(report.test.is_some());
+        // It is on disk: not trained again, whatever the threads.
+        assert_eq!(records(folder.path()), 2);
+        search.parallelism = Parallelism::Inside;
+        let again = search.run(&graphs, &|event| {
+            assert!(matches!(event, SearchEvent::Started { done: 2, .. }));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(again.unwrap(), report);
+        // Nothing to choose from.
+        search.grid.learning_rate.truncate(1);
+        let refused = search.run(&graphs, &go_on).unwrap_err();
+        assert!(
+            matches!(&refused, Error::AllCellsFailed { cells: 1, first } if first.contains("epoch")),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn r_is_searched_wherever_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (search, _) = search(folder.path(), Protocol::Paper);
+    let tried = |text: &str| {
+        let mut experiment = search.experiment.clone();
+        experiment.model.pooling = serde_json::from_str(text).unwrap();
+        let cells = search.grid.cells(&experiment).into_iter();
+        let poolings =
+            cells.map(|cell| serde_json::to_string(&cell.apply(&experiment).model.pooling).unwrap());
+        poolings.collect::<std::collections::BTreeSet<_>>()
+    };
+    for (pooling, part) in [
+        (r#"{"kind": "egg"}"#, r#"{"threshold":0.8}"#),
+        (
+            r#"{"kind": "egg", "rank": {"relative": 0.1}}"#,
+            r#"{"relative":0.8}"#,
+        ),
+        (r#"{"kind": "egg", "rank": {"energy": 0.9}}"#, r#"{"energy":0.8}"#),
+        (r#"{"kind": "soft-egg"}"#, r#"{"resolvent":0.8}"#),
+    ] {
+        let found = tried(pooling);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().any(|text| text.contains(part)), "{found:?}");
+    }
+    for pooling in [
+        r#"{"kind": "soft-egg", "filter": "sqrt"}"#,
+        r#"{"kind": "egg", "rank": {"fixed": 3}}"#,
+    ] {
+        assert_eq!(tried(pooling).len(), 1);
+    }
+}

@@ -74,6 +74,39 @@ fn presets_are_those_of_the_paper() {
 }
 
 #[test]
+fn eggs_presets_leave_alone_what_was_said() {
+    let dataset = small::dataset(20).with_name("proteins");
+    let new = |protocol, architecture, pooling: &str| {
+        Experiment::new(
+            &dataset,
+            protocol,
+            architecture,
+            serde_json::from_str(pooling).unwrap(),
+        )
+        .unwrap()
+    };
+    let preset = new(Protocol::Paper, Architecture::Gcn, r#""egg""#);
+    assert!(preset.training != TrainConfig::paper() && preset.model.pooling != PoolingConfig::default());
+    let relative = new(
+        Protocol::Paper,
+        Architecture::Gcn,
+        r#"{"kind": "egg", "rank": {"relative": 0.1}}"#,
+    );
+    let text = serde_json::to_string(&relative.model.pooling).unwrap();
+    assert!(text.contains("\"relative\":0.1"), "{text}");
+    assert_eq!(relative.training, TrainConfig::paper());
+    assert_eq!(
+        new(Protocol::Paper, Architecture::Gcn, r#""sum""#).training,
+        TrainConfig::paper()
+    );
+    let fair = new(Protocol::Fair, Architecture::Gcn, r#""egg""#);
+    assert_eq!(
+        (fair.training, fair.model.pooling),
+        (TrainConfig::fair(), PoolingConfig::default())
+    );
+}
+
+#[test]
 fn unknown_names_are_told_the_known_ones() {
     let said = |error: Error| error.to_string();
     assert!(said("gat".parse::<Architecture>().unwrap_err()).contains("gcn, gin, blind"));

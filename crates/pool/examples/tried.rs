@@ -1,0 +1,114 @@
+//! A table of the trials in folders of records that `train --record` wrote, by
+//! validation alone: tests are not looked at.
+//!
+//! ```text
+//! cargo run --release -p egg-pool --example tried -- docs/results/training/trials
+//! ```
+//!
+//! With `--test` the test column is printed too: for settings that are chosen.
+
+#![allow(clippy::print_stdout, reason = "a program for people")]
+
+use egg_pool::PoolingConfig;
+use egg_pool::protocol::{RunRecord, Summary};
+use egg_pool::train::BatchLoss;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let (options, folders): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let with_test = options.iter().any(|word| word == "--test");
+    let mut records = Vec::new();
+    for folder in folders {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "json") {
+                records.push(RunRecord::load(path)?);
+            }
+        }
+    }
+    let loss = |record: &RunRecord| record.validation_loss.map_or(f64::INFINITY, |loss| loss.mean);
+    let group = |record: &RunRecord| {
+        let model = &record.experiment.model;
+        (record.dataset.clone(), model.architecture.name())
+    };
+    records.sort_by(|a, b| group(a).cmp(&group(b)).then(loss(a).total_cmp(&loss(b))));
+
+    let percent = |summary: Option<Summary>| summary.map_or("-".to_owned(), |summary| summary.to_string());
+    let test = if with_test { " test |" } else { "" };
+    println!(
+        "| data | model | pooling | rate | decay | width | dropout | other | p | epochs | runs | validation loss | accuracy |{test}"
+    );
+    println!(
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|{}",
+        if with_test { "---|" } else { "" }
+    );
+    for record in &records {
+        let (model, training) = (&record.experiment.model, &record.experiment.training);
+        let count = record.repetitions.len() as f64;
+        let epochs = record
+            .repetitions
+            .iter()
+            .map(|run| run.epochs as f64)
+            .sum::<f64>()
+            / count;
+        let ranks = record.repetitions.iter().flat_map(|run| &run.ranks);
+        let (sum, poolings) = ranks.fold((0.0, 0), |(sum, n), ranks| (sum + ranks.mean, n + 1));
+        let p = match poolings {
+            0 => "-".to_owned(),
+            n => format!("{:.1}", sum / f64::from(n)),
+        };
+        let mut others = Vec::new();
+        if training.batch_loss == BatchLoss::Mean {
+            others.push("mean loss");
+        }
+        if model.node_norm {
+            others.push("norm before pooling");
+        }
+        if !model.head.output_norm {
+            others.push("no norm of scores");
+        }
+        if !model.rectify {
+            others.push("linear");
+        }
+        let test = if with_test {
+            format!(" {} |", percent(record.test))
+        } else {
+            String::new()
+        };
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {p} | {epochs:.0} | {count} | {:.4} | {} |{test}",
+            record.dataset,
+            model.architecture,
+            pooling(&model.pooling),
+            training.learning_rate,
+            training.weight_decay,
+            model.hidden,
+            model.head.dropout,
+            others.join(", "),
+            loss(record),
+            percent(record.validation),
+        );
+    }
+    Ok(())
+}
+
+/// A pooling with its settings: `egg threshold=0.5`.
+fn pooling(config: &PoolingConfig) -> String {
+    let text = |value: &dyn std::fmt::Debug| {
+        let text = format!("{value:?}").to_lowercase();
+        text.replace('(', "=").replace(')', "")
+    };
+    match config {
+        PoolingConfig::Egg { rank, flatten } => format!("egg {}{}", text(rank), isometric(&text(flatten))),
+        PoolingConfig::SoftEgg { filter, flatten } => {
+            format!("soft-egg {}{}", text(filter), isometric(&text(flatten)))
+        }
+        other => other.name().to_owned(),
+    }
+}
+
+fn isometric(flatten: &str) -> &'static str {
+    if flatten == "isometric" { ", isometric" } else { "" }
+}

@@ -1,0 +1,115 @@
+//! How large a model would be, before any of it is made.
+
+use super::config::{Architecture, ModelConfig};
+use crate::error::{Error, Result};
+
+/// More numbers than any model here has use for: 4 GB of f32, of which training
+/// keeps four copies. Beyond it a setting is a slip, or a file is hostile.
+const MOST_NUMBERS: usize = 1 << 30;
+
+impl ModelConfig {
+    /// Refuses what no model can be built from, and what no memory would hold.
+    pub(crate) fn check(&self, inputs: usize, outputs: usize) -> Result<()> {
+        for (name, value) in [("layers", self.layers), ("hidden", self.hidden)] {
+            if value == 0 {
+                return Err(Error::setting(name, value, "at least 1"));
+            }
+        }
+        let numbers = self.least_numbers(inputs, outputs);
+        if numbers > MOST_NUMBERS {
+            return Err(Error::setting(
+                "the model's size",
+                format!("{numbers} numbers or more"),
+                format!(
+                    "at most {MOST_NUMBERS}; layers = {}, hidden = {}, {inputs} inputs and {outputs} outputs \
+                     are too many for {} pooling",
+                    self.layers,
+                    self.hidden,
+                    self.pooling.name()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The numbers in the weights of its layers: no more than the model has, and
+    /// nearly all of them. `usize::MAX` if there are more than can be counted.
+    pub(crate) fn least_numbers(&self, inputs: usize, outputs: usize) -> usize {
+        let matrix = usize::saturating_mul;
+        let head = |width: usize| {
+            let widths = self.head.widths.iter().chain([&outputs]);
+            let (sum, _) = widths.fold((0usize, width), |(sum, width), &next| {
+                (sum.saturating_add(matrix(width, next)), next)
+            });
+            sum
+        };
+        if self.is_blind() {
+            return head(inputs);
+        }
+        let square = matrix(self.hidden, self.hidden);
+        let pooled = head(self.pooling.width(self.hidden));
+        // With an encoder every convolution is square; else the first is not.
+        let first = matrix(inputs, self.hidden);
+        let others = match self.virtual_node {
+            true => self.layers,
+            false => self.layers.saturating_sub(1),
+        };
+        let parts = match self.architecture {
+            Architecture::Gin => [
+                first,
+                matrix(others, square),
+                matrix(self.layers, square),
+                matrix(self.layers, pooled),
+            ],
+            Architecture::Gcn | Architecture::Blind => [first, matrix(others, square), 0, pooled],
+        };
+        parts.into_iter().fold(0, usize::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::DType;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    use super::*;
+    use crate::pooling::PoolingConfig;
+
+    #[test]
+    fn weights_are_counted_and_little_else_is_left() {
+        for architecture in Architecture::ALL {
+            for pooling in PoolingConfig::all() {
+                for virtual_node in [false, true] {
+                    let mut config = ModelConfig::new(architecture, pooling.clone());
+                    config.virtual_node = virtual_node;
+                    let mut rng = ChaCha8Rng::seed_from_u64(0);
+                    let model = config.model(40, 3, DType::F32, &mut rng).unwrap();
+                    let (least, all) = (config.least_numbers(40, 3), model.parameters().trainable_count());
+                    assert!(least <= all, "{config:?}: {least} of {all}");
+                    // Biases, norms, and what a virtual node or a score needs.
+                    let share = if virtual_node { 0.2 } else { 0.75 };
+                    assert!(least as f64 >= share * all as f64, "{config:?}: {least} of {all}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused_before_anything_is_made() {
+        for (layers, hidden, inputs) in [
+            (2, 1 << 20, 3),
+            (1 << 50, 1, 3),
+            (2, 32, 1 << 40),
+            (usize::MAX, usize::MAX, usize::MAX),
+        ] {
+            for architecture in [Architecture::Gcn, Architecture::Gin] {
+                let mut config = ModelConfig::new(architecture, PoolingConfig::default());
+                (config.layers, config.hidden) = (layers, hidden);
+                let mut rng = ChaCha8Rng::seed_from_u64(0);
+                let error = config.model(inputs, 2, DType::F32, &mut rng).unwrap_err();
+                assert!(error.to_string().contains("the model's size"), "{error}");
+            }
+        }
+    }
+}
