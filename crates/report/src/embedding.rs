@@ -92,10 +92,9 @@ impl Embedding {
         })
     }
 
-    /// Replaces the rows by a map: at most `most` of them, drawn with `seed`
-    /// in equal shares from the classes as they are, laid out by t-SNE from a
-    /// start that the same seed gives. The same bits on any number of threads.
-    /// Does nothing if there is a map already.
+    /// Replaces the rows by a map: at most `most` of them, drawn with `seed`,
+    /// laid out by t-SNE from a start that the same seed gives. The same bits on
+    /// any number of threads. Does nothing if there is a map already.
     ///
     /// Rows with a number that is not finite are left out.
     pub fn reduce(&mut self, most: usize, seed: u64) {
@@ -105,7 +104,7 @@ impl Embedding {
         }
         let Some(rows) = self.rows.take() else { return };
         let chosen = tsne::sample(&rows, self.classes.len(), most, seed);
-        let map = tsne::map(&rows, &chosen, seed);
+        let map = tsne::map(&rows, &chosen, self.classes.len(), seed);
         self.classes = chosen.iter().map(|&row| self.classes[row]).collect();
         self.map = Some(map);
     }

@@ -8,8 +8,8 @@ use crate::number;
 ///
 /// ```
 /// use egg_report::Estimate;
-/// let estimate = Estimate::of(&[0.70, 0.80], 0);
-/// assert_eq!((estimate.mean, estimate.deviation), (0.75, Some(0.05)));
+/// let estimate = Estimate::of(&[0.25, 0.75], 0);
+/// assert_eq!((estimate.mean, estimate.deviation), (0.5, Some(0.25)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -8,13 +8,18 @@ mod embedding;
 mod error;
 mod estimate;
 mod number;
+mod page;
 mod record;
+mod significance;
+pub mod svg;
 mod tsne;
 
 pub use embedding::{Embedding, Map, Rows};
 pub use error::{Error, Result};
 pub use estimate::Estimate;
+pub use page::{render, write_html};
 pub use record::{
     Clustering, Confusion, Data, Epoch, FILE_NAME, Kind, Losses, Method, RankBin, Ranks, Record, Repetition,
     Sweep, SweepPoint, SweepSeries, Trial, VERSION, Versions, shell_command,
 };
+pub use significance::{Comparison, Verdict, compare, holm, two_sided_p};
