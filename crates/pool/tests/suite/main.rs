@@ -8,6 +8,7 @@ mod coarsening;
 mod config;
 mod degenerate;
 mod determinism;
+mod embedding;
 mod fixture_values;
 mod folder;
 mod gradient;
