@@ -37,7 +37,7 @@ Commands:
   setup   find OpenBLAS, install it if it is missing, choose its kernels
   test    run every check, cheapest first
   data    list, fetch and verify the benchmark data sets
-  demo    run the example of the geometry crate
+  demo    build `egg`, train, cluster, and write a report
   bench   measure against other libraries, interleaved, as ratios
 
 `cargo xtask COMMAND --help` says more about one command.

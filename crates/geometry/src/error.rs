@@ -40,6 +40,14 @@ pub enum Error {
         /// The entry.
         value: f64,
     },
+    /// A text is no rank rule.
+    #[error("{text:?} is no rank rule; write {expected}")]
+    UnreadableRule {
+        /// The text.
+        text: String,
+        /// What is read.
+        expected: &'static str,
+    },
     /// A matrix or a list has nothing in it.
     #[error("{what} is empty ({rows} x {columns}); it needs at least one row and one column")]
     Empty {

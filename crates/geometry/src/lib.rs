@@ -70,6 +70,7 @@ mod pairwise;
 mod point;
 mod projector;
 mod rank;
+mod rank_text;
 mod rectify;
 mod retraction;
 mod scalar;
@@ -84,7 +85,7 @@ pub use flatten::Flatten;
 pub use geodesic::{exp_batch, injectivity_radius, log_batch};
 pub use kernel::Kernel;
 pub use kmeans::{CentreKind, GrassmannClustering, GrassmannKMeans};
-pub use linalg::backend;
+pub use linalg::{backend, blas_kernels};
 pub use mean::{
     ExtrinsicMean, KarcherMean, KarcherSolver, extrinsic_mean, karcher_mean, weighted_extrinsic_mean,
 };
@@ -105,8 +106,3 @@ mod backends_agree;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct FrontPage;
-
-/// Runs the example of the project's front page.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct ProjectFrontPage;

@@ -24,8 +24,10 @@ pub enum Layout {
     WikiCs,
     /// `raw/*.csv.gz` and `split/`, in a folder.
     Ogb,
-    /// A text file with two node ids per line.
+    /// A text file with two node ids per line, or a folder with such a file.
     EdgeList,
+    /// `edges.csv`, `nodes.csv` and `graphs.csv` of many graphs, in a folder.
+    GraphTables,
 }
 
 impl Layout {
@@ -38,6 +40,7 @@ impl Layout {
             Self::WikiCs => "wiki-cs",
             Self::Ogb => "ogb",
             Self::EdgeList => "edge-list",
+            Self::GraphTables => "graph-tables",
         }
     }
 }

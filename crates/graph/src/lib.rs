@@ -30,6 +30,7 @@
 //! | Wiki-CS | [`read_wiki_cs`] | 20 splits |
 //! | OGB csv.gz | [`read_ogb`] | edges in one direction; the scaffold split |
 //! | edge list, npy or csv features, labels | [`EdgeListSource`], [`write_edge_list`] | names or numbers, with or without header |
+//! | many graphs in tables | [`read_graph_tables`] | `edges.csv`, `nodes.csv`, `graphs.csv` in a folder |
 //!
 //! [`DataSource`] finds out which one it is, or takes a name from the
 //! [`Registry`], and loads through a [`Cache`]. Every reader gives a
@@ -90,9 +91,9 @@ pub use layout::Layout;
 pub use load::{DataSource, Loaded};
 pub use propagation::Propagation;
 pub use read::{
-    EdgeList, EdgeListSource, ElementType, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions, WikiCs,
-    pickle, read_gnn_benchmark, read_npy, read_ogb, read_planetoid, read_tu, read_wiki_cs,
-    read_wiki_cs_splits, write_edge_list, write_labels, write_npy,
+    EdgeList, EdgeListSource, ElementType, GraphTables, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions,
+    WikiCs, pickle, read_gnn_benchmark, read_graph_tables, read_npy, read_ogb, read_planetoid, read_tu,
+    read_wiki_cs, read_wiki_cs_splits, write_edge_list, write_labels, write_npy,
 };
 pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
 pub use sparse::CsrMatrix;

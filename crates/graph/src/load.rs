@@ -7,7 +7,8 @@ use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::read::{
-    EdgeListSource, ReadOptions, read_gnn_benchmark, read_ogb, read_planetoid, read_tu, read_wiki_cs,
+    EdgeListSource, ReadOptions, find_table, is_graph_tables, read_gnn_benchmark, read_graph_tables,
+    read_ogb, read_planetoid, read_tu, read_wiki_cs,
 };
 use crate::registry::{DatasetEntry, Registry};
 
@@ -77,7 +78,8 @@ impl DataSource {
 
     /// Looks at what is at a path: a TU folder or zip, a folder with one
     /// Planetoid data set, an OGB folder, a gnn-benchmark `.npz`, Wiki-CS's
-    /// `data.json`, or else an edge list in a text file.
+    /// `data.json`, a folder with tables of graphs or of one graph's edges, or
+    /// else an edge list in a text file.
     ///
     /// # Errors
     /// [`Error::Io`] if there is nothing, [`Error::UnknownLayout`] if a folder
@@ -120,11 +122,17 @@ impl DataSource {
             if path.join("raw").is_dir() {
                 return Ok(source(Layout::Ogb, name));
             }
+            if is_graph_tables(path) {
+                return Ok(source(Layout::GraphTables, name));
+            }
+            if find_table(path, "edges").is_some() {
+                return Ok(source(Layout::EdgeList, name));
+            }
             return Err(Error::UnknownLayout {
                 path: path.to_owned(),
                 problem:
                     "is no folder of a TU (*_graph_indicator.txt), Planetoid (ind.*.allx) or OGB (raw/) \
-                          data set"
+                          data set, nor one with tables (edges.csv)"
                         .into(),
             });
         }
@@ -160,7 +168,11 @@ impl DataSource {
             Layout::GnnBenchmark => read_gnn_benchmark(path, options)?,
             Layout::WikiCs => read_wiki_cs(path, options)?,
             Layout::Ogb => read_ogb(path, options)?,
-            Layout::EdgeList => EdgeListSource::new(path).read(options)?.dataset,
+            Layout::EdgeList => {
+                let read = EdgeListSource::find(path, options)?.read(options)?;
+                read.dataset.with_name(&self.name)
+            }
+            Layout::GraphTables => read_graph_tables(path, options)?.dataset,
         })
     }
 
@@ -202,6 +214,14 @@ impl DataSource {
                     }
                 }
                 Ok(files)
+            }
+            Layout::GraphTables => {
+                let tables = ["edges", "nodes", "graphs"].iter();
+                Ok(tables.filter_map(|name| find_table(&self.path, name)).collect())
+            }
+            Layout::EdgeList => {
+                let source = EdgeListSource::find(&self.path, &ReadOptions::default())?;
+                Ok(source.files().map(Path::to_owned).collect())
             }
             _ => Ok(vec![self.path.clone()]),
         }

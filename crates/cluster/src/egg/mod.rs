@@ -28,6 +28,7 @@
 
 mod linear_map;
 mod randomised;
+mod weighting_text;
 
 use egg_geometry::{Factors, RankChoice, RankRule, Scalar, Workspace};
 use ndarray::{Array1, Array2, ArrayView2, Axis};

@@ -7,7 +7,7 @@
 //! number. [`use_one_thread`] is the one place that sets OpenBLAS to one
 //! thread, before the first call this crate makes.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
 use ndarray::{Array1, Array2, ArrayView2, s};
@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 unsafe extern "C" {
     fn openblas_set_num_threads(count: c_int);
     fn openblas_get_parallel() -> c_int;
+    fn openblas_get_corename() -> *const c_char;
 }
 
 /// What `openblas_get_parallel` answers for a build on OpenMP.
@@ -50,6 +51,14 @@ pub(super) fn use_one_thread() {
     if is_openmp {
         DONE.with(|()| ());
     }
+}
+
+/// The name of the kernels in use.
+pub(super) fn kernels() -> String {
+    // SAFETY: the function takes nothing and may be called at any time; what it
+    // returns is a static string that ends with a zero.
+    let name = unsafe { CStr::from_ptr(openblas_get_corename()) };
+    name.to_string_lossy().into_owned()
 }
 
 fn failed<'a, T>(

@@ -34,6 +34,22 @@ pub fn backend() -> &'static str {
     }
 }
 
+/// Which kernels the BLAS library chose for this processor, as it calls them
+/// (`Haswell`, `Zen`, ...); `None` for the backend that has no such library.
+///
+/// A release older than the processor may choose slow ones. `OPENBLAS_CORETYPE`
+/// overrides the choice, but only if it is set before the program starts.
+///
+/// ```
+/// assert_eq!(egg_geometry::blas_kernels().is_some(), egg_geometry::backend() == "openblas");
+/// ```
+pub fn blas_kernels() -> Option<String> {
+    #[cfg(feature = "openblas")]
+    return Some(lapack::kernels());
+    #[cfg(not(feature = "openblas"))]
+    return None;
+}
+
 /// A thin singular value decomposition `A = U diag(s) Vt`, values descending.
 #[derive(Debug)]
 pub(crate) struct Svd<T> {

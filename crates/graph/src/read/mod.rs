@@ -16,7 +16,10 @@ mod tu;
 mod whole;
 mod wiki_cs;
 
-pub use edge_list::{EdgeList, EdgeListSource, NodeIds, write_edge_list, write_labels};
+pub use edge_list::{
+    EdgeList, EdgeListSource, GraphTables, NodeIds, read_graph_tables, write_edge_list, write_labels,
+};
+pub(crate) use edge_list::{find_table, is_graph_tables};
 pub use gnn_benchmark::read_gnn_benchmark;
 pub use npy::{read_npy, write_npy};
 pub use npz::Npz;

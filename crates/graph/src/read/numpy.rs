@@ -190,6 +190,23 @@ impl<'a> NumpyArray<'a> {
             .map_err(|error| self.wrong(error.to_string()))
     }
 
+    /// A matrix of numbers with all their digits.
+    ///
+    /// # Errors
+    /// As [`Self::to_matrix`].
+    pub fn to_matrix_f64(&self) -> Result<Array2<f64>> {
+        if self.layout.element != ElementType::F64 {
+            return Ok(self.to_matrix()?.mapv(f64::from));
+        }
+        let [rows, columns] = self.shape[..] else {
+            return Err(self.wrong(format!("expected a matrix, found shape {:?}", self.shape)));
+        };
+        let (bytes, big) = (&self.bytes[..], self.layout.big_endian);
+        let numbers = decode(bytes, big, f64::from_le_bytes, f64::from_be_bytes, |x| x);
+        Array2::from_shape_vec((rows, columns).set_f(self.fortran), numbers)
+            .map_err(|error| self.wrong(error.to_string()))
+    }
+
     /// A list of numbers, rounded to f32.
     ///
     /// # Errors

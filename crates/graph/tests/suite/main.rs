@@ -15,6 +15,7 @@ mod conv_tensors;
 mod conv_values;
 mod edge_list;
 mod gnn_benchmark;
+mod graph_tables;
 mod loading;
 mod npy;
 mod ogb;

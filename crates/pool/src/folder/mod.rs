@@ -8,8 +8,10 @@
 //! | `README.md` | the same for people: a model card |
 
 mod card;
+mod embed;
 mod predict;
 mod saved;
 
+pub use embed::{Embedding, Subspaces};
 pub use predict::Prediction;
 pub use saved::{SavedConfig, TrainedModel, TrainedOn};

@@ -5,7 +5,7 @@ use egg_graph::conv::NodeInput;
 use egg_nn::{Pass, Scope, Segments};
 
 use super::config::ModelConfig;
-use super::graph_model::{GraphModel, Output};
+use super::graph_model::{Embedded, GraphModel, Output};
 use super::head::Head;
 use crate::data::{Batch, Convolved};
 use crate::error::{Error, Result};
@@ -40,6 +40,31 @@ impl BlindClassifier {
             head,
         })
     }
+
+    /// B x inputs.
+    fn sums(&self, batch: &Batch, pass: &Pass<'_>) -> Result<Tensor> {
+        if batch.input.width() != self.inputs {
+            return Err(Error::FeatureWidth {
+                expected: self.inputs,
+                found: batch.input.width(),
+            });
+        }
+        let offsets = batch.structure.offsets();
+        Ok(match &batch.input {
+            NodeInput::Dense(x) => Segments::new(offsets)?.sum(&pass.input(x))?,
+            NodeInput::Sparse(x) => {
+                let mut sums = vec![0f64; batch.len() * self.inputs];
+                for (graph, rows) in offsets.windows(2).enumerate() {
+                    let sum = &mut sums[graph * self.inputs..][..self.inputs];
+                    for (column, value) in (rows[0]..rows[1]).flat_map(|row| x.csr().row(row)) {
+                        sum[column] += f64::from(value);
+                    }
+                }
+                let dtype = self.head.dtype();
+                Tensor::from_vec(sums, (batch.len(), self.inputs), &Device::Cpu)?.to_dtype(dtype)?
+            }
+        })
+    }
 }
 
 impl GraphModel for BlindClassifier {
@@ -56,27 +81,14 @@ impl GraphModel for BlindClassifier {
     }
 
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
-        if batch.input.width() != self.inputs {
-            return Err(Error::FeatureWidth {
-                expected: self.inputs,
-                found: batch.input.width(),
-            });
-        }
-        let offsets = batch.structure.offsets();
-        let sums = match &batch.input {
-            NodeInput::Dense(x) => Segments::new(offsets)?.sum(&pass.input(x))?,
-            NodeInput::Sparse(x) => {
-                let mut sums = vec![0f64; batch.len() * self.inputs];
-                for (graph, rows) in offsets.windows(2).enumerate() {
-                    let sum = &mut sums[graph * self.inputs..][..self.inputs];
-                    for (column, value) in (rows[0]..rows[1]).flat_map(|row| x.csr().row(row)) {
-                        sum[column] += f64::from(value);
-                    }
-                }
-                let dtype = self.head.dtype();
-                Tensor::from_vec(sums, (batch.len(), self.inputs), &Device::Cpu)?.to_dtype(dtype)?
-            }
-        };
+        let sums = self.sums(batch, pass)?;
         Ok(self.head.forward(&sums, pass)?.into())
+    }
+
+    fn embed(&self, batch: &Batch) -> Result<Embedded> {
+        Ok(Embedded {
+            graphs: self.sums(batch, &Pass::Evaluation)?,
+            nodes: None,
+        })
     }
 }

@@ -5,7 +5,7 @@ use egg_graph::conv::{GcnConv, NodeInput};
 use egg_nn::{BatchNorm1d, Pass, Scope};
 
 use super::config::ModelConfig;
-use super::graph_model::{GraphModel, Output};
+use super::graph_model::{Embedded, GraphModel, Output};
 use super::head::Head;
 use super::virtual_node::VirtualInput;
 use crate::data::{Batch, Convolved};
@@ -136,6 +136,15 @@ impl GraphModel for GcnClassifier {
         Ok(Output {
             scores: self.head.forward(&pooled.readout, pass)?,
             ranks: pooled.ranks.into_iter().collect(),
+        })
+    }
+
+    fn embed(&self, batch: &Batch) -> Result<Embedded> {
+        let h = self.nodes(batch, &mut Pass::Evaluation)?;
+        let pooled = self.pool.pool(&h, &batch.structure, &mut Pass::Evaluation)?;
+        Ok(Embedded {
+            graphs: pooled.readout,
+            nodes: Some(h),
         })
     }
 }

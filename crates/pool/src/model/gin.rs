@@ -1,15 +1,16 @@
 //! The graph isomorphism network with jumping knowledge.
 
+use candle_core::Tensor;
 use egg_graph::conv::{GinConv, JumpingKnowledge, SparseMatrix};
 use egg_nn::{BatchNorm1d, Pass, Scope};
 
 use super::config::ModelConfig;
-use super::graph_model::{GraphModel, Output};
+use super::graph_model::{Embedded, GraphModel, Output};
 use super::head::Head;
 use super::virtual_node::VirtualInput;
 use crate::data::{Batch, Convolved};
 use crate::error::Result;
-use crate::pooling::Pooling;
+use crate::pooling::{Pooled, Pooling};
 
 /// `H_l = MLP_l((1 + eps_l) H_{l-1} + A H_{l-1})` without an activation between
 /// layers; each layer has a pooling and a [`Head`] of its own, and the scores
@@ -27,6 +28,9 @@ pub struct GinClassifier {
     virtual_input: Option<VirtualInput>,
     layers: Vec<Layer>,
 }
+
+/// Looks at a layer, its nodes and what was pooled of them.
+type Visit<'a> = dyn FnMut(&Layer, &Tensor, &Pooled, &mut Pass<'_>) -> Result<()> + 'a;
 
 #[derive(Debug)]
 struct Layer {
@@ -75,6 +79,45 @@ impl GinClassifier {
             layers,
         })
     }
+
+    /// Goes through the layers; `visit` is given each with its nodes and what
+    /// was pooled of them.
+    fn walk(&self, batch: &Batch, pass: &mut Pass<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let mut x = batch.input.clone();
+        let mut structure = batch.structure.clone();
+        let mut adjacency = batch.propagation.clone();
+        let mut virtual_nodes = None;
+        if let Some(virtual_input) = &self.virtual_input {
+            let (h, between) = virtual_input.begin(&x, structure.offsets(), pass)?;
+            (x, virtual_nodes) = (h.into(), Some((virtual_input, between)));
+        }
+        for (index, layer) in self.layers.iter().enumerate() {
+            let count = self.layers.len();
+            if let (Some((virtual_input, between)), egg_graph::conv::NodeInput::Dense(nodes)) =
+                (&mut virtual_nodes, &x)
+            {
+                let nodes = between.read(nodes, structure.offsets())?;
+                virtual_input.update(index, count, between, &nodes, structure.offsets(), pass)?;
+                x = nodes.into();
+            }
+            let mut h = layer.conv.forward(&x, &adjacency, pass)?;
+            if let Some(norm) = &layer.norm {
+                h = norm.forward(&h, pass)?;
+            }
+            let pooled = layer.pool.pool(&h, &structure, pass)?;
+            visit(layer, &h, &pooled, pass)?;
+            x = match pooled.coarser {
+                None => h.into(),
+                Some(_) if index + 1 == count => break,
+                Some(coarser) => {
+                    structure = coarser.structure;
+                    adjacency = SparseMatrix::new(structure.adjacency().clone());
+                    coarser.h.into()
+                }
+            };
+        }
+        Ok(())
+    }
 }
 
 impl GraphModel for GinClassifier {
@@ -91,43 +134,31 @@ impl GraphModel for GinClassifier {
     }
 
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
-        let mut x = batch.input.clone();
-        let mut structure = batch.structure.clone();
-        let mut adjacency = batch.propagation.clone();
-        let mut virtual_nodes = None;
-        if let Some(virtual_input) = &self.virtual_input {
-            let (h, between) = virtual_input.begin(&x, structure.offsets(), pass)?;
-            (x, virtual_nodes) = (h.into(), Some((virtual_input, between)));
-        }
         let mut scores = Vec::with_capacity(self.layers.len());
         let mut ranks = Vec::new();
-        for (index, layer) in self.layers.iter().enumerate() {
-            let count = self.layers.len();
-            if let (Some((virtual_input, between)), egg_graph::conv::NodeInput::Dense(nodes)) =
-                (&mut virtual_nodes, &x)
-            {
-                let nodes = between.read(nodes, structure.offsets())?;
-                virtual_input.update(index, count, between, &nodes, structure.offsets(), pass)?;
-                x = nodes.into();
-            }
-            let mut h = layer.conv.forward(&x, &adjacency, pass)?;
-            if let Some(norm) = &layer.norm {
-                h = norm.forward(&h, pass)?;
-            }
-            let pooled = layer.pool.pool(&h, &structure, pass)?;
+        self.walk(batch, pass, &mut |layer, _, pooled, pass| {
             scores.push(layer.head.forward(&pooled.readout, pass)?);
-            ranks.extend(pooled.ranks);
-            x = match pooled.coarser {
-                None => h.into(),
-                Some(_) if index + 1 == count => break,
-                Some(coarser) => {
-                    structure = coarser.structure;
-                    adjacency = SparseMatrix::new(structure.adjacency().clone());
-                    coarser.h.into()
-                }
-            };
-        }
+            ranks.extend(pooled.ranks.clone());
+            Ok(())
+        })?;
         let scores = JumpingKnowledge::Sum.join(&scores)?;
         Ok(Output { scores, ranks })
+    }
+
+    fn embed(&self, batch: &Batch) -> Result<Embedded> {
+        let mut graphs = Vec::with_capacity(self.layers.len());
+        let (mut nodes, mut coarser) = (None, false);
+        self.walk(batch, &mut Pass::Evaluation, &mut |_, h, pooled, _| {
+            graphs.push(pooled.readout.clone());
+            if !coarser {
+                nodes = Some(h.clone());
+            }
+            coarser |= pooled.coarser.is_some();
+            Ok(())
+        })?;
+        Ok(Embedded {
+            graphs: Tensor::cat(&graphs, 1)?,
+            nodes,
+        })
     }
 }

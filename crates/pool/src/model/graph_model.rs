@@ -7,7 +7,7 @@ use egg_nn::{Parameters, Pass, Scope};
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Batch, Convolved};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// From graphs to a row of scores for each.
 ///
@@ -71,6 +71,29 @@ pub trait GraphModel: Debug + Send + Sync {
     /// # Errors
     /// If the batch does not fit the model.
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output>;
+
+    /// What [`Self::forward`] judges by, without a tape. A model of one's own
+    /// need not have it; then it can't be asked for embeddings.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    fn embed(&self, _batch: &Batch) -> Result<Embedded> {
+        Err(Error::setting(
+            "embeddings",
+            "none",
+            "this model does not implement GraphModel::embed",
+        ))
+    }
+}
+
+/// Nodes and graphs as a model sees them before it judges.
+#[derive(Debug, Clone)]
+pub struct Embedded {
+    /// B rows: what the pooling gave; of several layers side by side.
+    pub graphs: Tensor,
+    /// n rows: the nodes after the last convolution before any was left out;
+    /// `None` of a model that has no convolutions.
+    pub nodes: Option<Tensor>,
 }
 
 /// What a model gives for a batch.

@@ -18,5 +18,5 @@ pub use blind::BlindClassifier;
 pub use config::{Architecture, ModelConfig};
 pub use gcn::GcnClassifier;
 pub use gin::GinClassifier;
-pub use graph_model::{GraphModel, Model, Output};
+pub use graph_model::{Embedded, GraphModel, Model, Output};
 pub use head::{Head, HeadConfig};

@@ -188,7 +188,8 @@ impl Experiment {
         Ok(Report::new(self, name, fingerprint, outcomes))
     }
 
-    /// A repetition that ends, with an error, as soon as any is cancelled.
+    /// A repetition that ends, with an error, after the epoch in which any is
+    /// cancelled.
     pub(super) fn uncancelled(
         &self,
         graphs: &PreparedGraphs,
@@ -199,10 +200,13 @@ impl Experiment {
         cancelled: &AtomicBool,
     ) -> Result<Outcome> {
         let mut observer = |event: Event<'_>| {
-            if follow(event).is_break() {
+            // An epoch that another repetition's end would cut is finished, and kept.
+            let in_epoch = matches!(event, Event::Batch { .. });
+            let broke = follow(event).is_break();
+            if broke {
                 cancelled.store(true, Ordering::Relaxed);
             }
-            match cancelled.load(Ordering::Relaxed) {
+            match broke || (!in_epoch && cancelled.load(Ordering::Relaxed)) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }

@@ -26,6 +26,9 @@ pub struct EpochReport {
     /// How many directions graphs kept in training, for each pooling that makes
     /// subspaces.
     pub ranks: Vec<RankSummary>,
+    /// How long its steps took.
+    #[serde(default)]
+    pub train_seconds: f64,
     /// How long it took, validation included.
     pub seconds: f64,
 }

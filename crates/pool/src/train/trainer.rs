@@ -273,6 +273,7 @@ impl<'a> Trainer<'a> {
                 return Ok(None);
             }
         }
+        let train_seconds = start.elapsed().as_secs_f64();
         let objective = self.config.objective;
         let validation = evaluate_at(model.network(), &self.validation, objective, "validation", epoch)?;
         let verdict = state.stopping.observe(validation.loss);
@@ -299,6 +300,7 @@ impl<'a> Trainer<'a> {
             validation_score: validation.scores.get(metric),
             best: verdict == Verdict::Better,
             ranks: ranks.summaries(),
+            train_seconds,
             seconds: start.elapsed().as_secs_f64(),
         };
         state.history.push(report.clone());

@@ -24,6 +24,7 @@ const TARGETS: &[&str] = &[
 ];
 const WEIGHTS: &[&str] = &["weight", "weights", "w", "value"];
 const IDS: &[&str] = &["id", "ids", "node", "node_id", "nodeid", "name"];
+const GRAPHS: &[&str] = &["graph", "graphs", "graph_id", "graphid", "gid"];
 const LABELS: &[&str] = &["label", "labels", "class", "classes", "category", "target"];
 
 /// Where the ends and the weight of an edge are.
@@ -68,6 +69,36 @@ impl Columns {
         };
         Ok((columns, is_header))
     }
+}
+
+/// Where the columns of a table of many graphs are, by its header: the graph,
+/// the two ends, the weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GraphColumns {
+    pub(super) graph: usize,
+    pub(super) edge: Columns,
+}
+
+impl GraphColumns {
+    /// `None` if the row is no header with these names.
+    pub(super) fn of_header<R: BufRead>(table: &Table<R>) -> Option<Self> {
+        let width = table.width();
+        let find = |names| (0..width).find(|index| is_one_of(table.field(*index), names));
+        Some(Self {
+            graph: find(GRAPHS)?,
+            edge: Columns {
+                source: find(SOURCES)?,
+                target: find(TARGETS)?,
+                weight: find(WEIGHTS),
+                width,
+            },
+        })
+    }
+}
+
+/// Whether a field is the name of a column of graphs.
+pub(super) fn names_graphs(field: &[u8]) -> bool {
+    is_one_of(field, GRAPHS)
 }
 
 /// Whether a field is the name of a column of ids.

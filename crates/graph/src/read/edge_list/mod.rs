@@ -2,6 +2,8 @@
 //! any spreadsheet or script can write them.
 
 mod columns;
+mod graphs;
+mod guess;
 mod nodes;
 mod table;
 mod write;
@@ -9,6 +11,8 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use columns::Columns;
+pub use graphs::{GraphTables, read_graph_tables};
+pub(crate) use graphs::{find_table, is_graph_tables};
 use nodes::{Features as FeatureRows, LabelRows};
 use table::Table;
 pub use write::{write_edge_list, write_labels};
@@ -110,6 +114,44 @@ impl EdgeListSource {
     pub fn ids(mut self, ids: NodeIds) -> Self {
         self.ids = ids;
         self
+    }
+
+    /// The edges at a path with what is found beside them, and ids as they are
+    /// in the file.
+    ///
+    /// The path is a file `NAME.csv`, beside which there may be
+    /// `NAME.features.npy` (or csv, tsv, txt) and `NAME.labels.csv`; or a folder
+    /// with `edges.csv`, and perhaps `features.npy` (or `features.csv`,
+    /// `nodes.csv`) and `labels.csv`. Ids that are whole numbers from 0 or from
+    /// 1 without large gaps count nodes; any others are names.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Missing`], and [`Error::Line`] if the edges can't
+    /// be read.
+    ///
+    /// ```
+    /// use egg_graph::{EdgeListSource, ReadOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("edges.csv"), "source,target\nAda,Grace\nGrace,Emmy\n")?;
+    /// std::fs::write(folder.path().join("labels.csv"), "node,label\nAda,x\nEmmy,y\n")?;
+    /// let read = EdgeListSource::find(folder.path(), &ReadOptions::default())?.read(&ReadOptions::default())?;
+    /// assert_eq!(read.dataset.node_labels().map(|labels| labels.known()), Some(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find(path: &Path, options: &ReadOptions) -> Result<Self> {
+        guess::find(path, options)
+    }
+
+    /// What the ids are taken for.
+    pub fn node_ids(&self) -> NodeIds {
+        self.ids
+    }
+
+    /// Every file that is read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = [Some(&self.edges), self.features.as_ref(), self.labels.as_ref()];
+        files.into_iter().flatten().map(PathBuf::as_path)
     }
 
     /// Reads the graph. The number of nodes is that of the rows of features or

@@ -202,6 +202,11 @@ pub(super) struct LabelRows {
 }
 
 impl LabelRows {
+    /// One for each, in order.
+    pub(super) fn in_order(labels: Vec<String>) -> Self {
+        Self { labels, nodes: None }
+    }
+
     /// Whether there is a row for every node.
     pub(super) fn covers_all(&self) -> bool {
         self.nodes.is_none()

@@ -1,0 +1,149 @@
+//! What the command line may say.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use egg_gnn::cluster::egg::Weighting;
+use egg_gnn::cluster::pipeline::Preset;
+use egg_gnn::geometry::RankRule;
+use egg_gnn::pool::PoolingConfig;
+use egg_gnn::pool::model::Architecture;
+use egg_gnn::pool::protocol::Protocol;
+
+use crate::data::suggestion;
+use crate::{angles, cluster, demo, embed, generate, info, predict, report, sweep, train};
+
+/// Graphs on the Grassmann manifold: classify graphs, cluster nodes, compare subspaces
+///
+/// DATA is a registered name (PROTEINS, ogbg-molhiv, Cora, ...), a TU folder or zip, an npz, a
+/// folder of tables (edges.csv, nodes.csv, graphs.csv), an edge list with features, or
+/// demo:covariance, demo:karate, demo:sbm:N.
+#[derive(Debug, Parser)]
+#[command(name = "egg", version, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0, 2 for usage, 130 after Ctrl-C, 1 for the rest.")]
+pub(crate) struct Cli {
+    /// With an error, every cause
+    #[arg(long, global = true)]
+    pub(crate) verbose: bool,
+    /// Threads to work on [default: one for each core]
+    #[arg(long, global = true, value_name = "N", value_parser = positive)]
+    pub(crate) threads: Option<usize>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Info(info::Arguments),
+    Train(Box<train::Arguments>),
+    Predict(predict::Arguments),
+    Embed(embed::Arguments),
+    Cluster(cluster::Arguments),
+    Angles(angles::Arguments),
+    Sweep(sweep::Arguments),
+    Report(report::Arguments),
+    #[command(hide = true)]
+    Demo(demo::Arguments),
+    Completions(generate::Completions),
+    Man(generate::Man),
+}
+
+impl Command {
+    /// Whether it computes, and so should be on the right kernels.
+    pub(crate) fn computes(&self) -> bool {
+        !matches!(
+            self,
+            Self::Info(_) | Self::Report(_) | Self::Completions(_) | Self::Man(_)
+        )
+    }
+}
+
+/// What all commands on data take.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// One JSON object per line on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress, only the result
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Where registered data sets are [default: EGG_DATASETS, else datasets/prepared]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) datasets: Option<PathBuf>,
+}
+
+/// A name among others, with a suggestion if it is not.
+fn named<T: std::str::FromStr>(name: &str, what: &str, known: &[&str]) -> Result<T, String> {
+    name.parse().map_err(|_| {
+        let near = suggestion(name, known.iter().copied());
+        near.map_or_else(
+            || format!("the {what} are {}", known.join(", ")),
+            |near| near.trim_start_matches("; ").to_owned(),
+        )
+    })
+}
+
+pub(crate) fn architecture(name: &str) -> Result<Architecture, String> {
+    named(name, "convolutions", &Architecture::ALL.map(Architecture::name))
+}
+
+pub(crate) fn pooling(name: &str) -> Result<PoolingConfig, String> {
+    named(name, "poolings", &PoolingConfig::NAMES)
+}
+
+pub(crate) fn protocol(name: &str) -> Result<Protocol, String> {
+    named(name, "protocols", &Protocol::ALL.map(Protocol::name))
+}
+
+pub(crate) fn preset(name: &str) -> Result<Preset, String> {
+    let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
+    named(name, "presets", &names)
+}
+
+pub(crate) fn rank(text: &str) -> Result<RankRule, String> {
+    let kinds = ["threshold", "relative", "energy", "ratio", "fixed"];
+    text.parse().map_err(|error: egg_gnn::geometry::Error| {
+        let kind = text.split([':', '=']).next().unwrap_or_default();
+        let near = match kinds.contains(&kind) {
+            true => None,
+            false => suggestion(kind, kinds.into_iter()),
+        };
+        format!("{error}{}", near.unwrap_or_default())
+    })
+}
+
+pub(crate) fn weighting(text: &str) -> Result<Weighting, String> {
+    text.parse()
+        .map_err(|error: egg_gnn::cluster::Error| error.to_string())
+}
+
+/// A whole number from 1.
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
+        Ok(number) => Ok(number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn near_names_are_suggested() {
+        assert_eq!(pooling("atention").unwrap_err(), "did you mean attention?");
+        assert!(
+            rank("treshold:0.8")
+                .unwrap_err()
+                .contains("did you mean threshold?")
+        );
+        assert!(rank("ratio:8").unwrap_err().contains("x must be in (0, 1]"));
+        assert!(architecture("cnn").unwrap_err().contains("gcn"));
+    }
+}

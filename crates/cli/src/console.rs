@@ -1,0 +1,59 @@
+//! What is said where: results on standard output, the rest on standard error.
+
+use std::io::{IsTerminal, Write};
+
+/// How a command talks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// One JSON object a line, and nothing else.
+    Json,
+    /// A bar that moves, tables.
+    Terminal,
+    /// Lines without colours or movements.
+    Plain,
+}
+
+impl Style {
+    pub(crate) fn of(json: bool) -> Self {
+        if json {
+            Self::Json
+        } else if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+            Self::Terminal
+        } else {
+            Self::Plain
+        }
+    }
+
+    pub(crate) fn is_json(self) -> bool {
+        self == Self::Json
+    }
+
+    /// A line for people, if they are listening.
+    pub(crate) fn say(self, line: impl AsRef<str>) {
+        if !self.is_json() {
+            print(line.as_ref());
+        }
+    }
+
+    /// A line for programs, if one is listening.
+    pub(crate) fn emit(self, value: &serde_json::Value) {
+        if self.is_json() {
+            print(&value.to_string());
+        }
+    }
+}
+
+/// A line on standard output. If nobody reads it any more, the program ends as
+/// others do in a pipe.
+pub(crate) fn print(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    if written.is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// A line on standard error; there is nobody to tell if that fails.
+pub(crate) fn warn(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}

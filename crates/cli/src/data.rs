@@ -1,0 +1,215 @@
+//! From what a user calls a data set to the data set.
+
+use std::path::{Path, PathBuf};
+
+use egg_gnn::graph::synthetic::{BlockModel, CovarianceSet, karate_club};
+use egg_gnn::graph::{
+    Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, ReadOptions, Registry,
+    read_graph_tables,
+};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::failure::{Failure, Result};
+
+/// Data that the program makes itself.
+pub(crate) const DEMOS: [&str; 3] = ["demo:covariance", "demo:karate", "demo:sbm:N"];
+
+/// Where `cargo xtask data prepare` puts data sets.
+const PREPARED: &str = "datasets/prepared";
+
+/// A data set, where it came from, and what its parts are called there.
+#[derive(Debug)]
+pub(crate) struct Data {
+    pub(crate) dataset: GraphDataset,
+    /// A path, or as it was asked for.
+    pub(crate) source: String,
+    graph_names: Option<Vec<String>>,
+    node_names: Option<Vec<String>>,
+    first_node: usize,
+}
+
+impl Data {
+    /// Finds and reads a data set; `folder` is where registered ones are.
+    pub(crate) fn load(name: &str, folder: Option<&Path>) -> Result<Self> {
+        if let Some(demo) = name.strip_prefix("demo:") {
+            return Ok(Self::plain(make(demo)?, name.to_owned()));
+        }
+        let path = Path::new(name);
+        if path.exists() {
+            return Self::at(path);
+        }
+        if looks_like_a_path(name) {
+            return Err(Failure::other(format!(
+                "{name}: there is no such file or folder (seen from {})",
+                std::env::current_dir().unwrap_or_default().display()
+            )));
+        }
+        let entry = Registry::builtin().get(name)?;
+        let (folder, cache) = match (folder, std::env::var_os("EGG_DATASETS")) {
+            (Some(folder), _) => (folder.to_owned(), Cache::Off),
+            (None, Some(folder)) if !folder.is_empty() => (PathBuf::from(folder), Cache::Off),
+            _ => (prepared(), Cache::Beside),
+        };
+        let path = entry.find_below(&folder).ok_or_else(|| {
+            Failure::other(format!(
+                "{}: {} is not there\nhelp: `cargo xtask data prepare {}` fetches it; --datasets DIR or \
+                 EGG_DATASETS names another data folder",
+                folder.display(),
+                entry.path,
+                entry.name
+            ))
+        })?;
+        let source = DataSource::of(entry, path);
+        let loaded = source.load(&ReadOptions::default(), &cache)?;
+        let dataset = loaded.dataset.with_name(&entry.name);
+        Ok(Self::plain(dataset, source.path.display().to_string()))
+    }
+
+    fn at(path: &Path) -> Result<Self> {
+        let options = ReadOptions::default();
+        let source = DataSource::detect(path)?;
+        let shown = path.display().to_string();
+        match source.layout {
+            Layout::EdgeList => {
+                let files = EdgeListSource::find(path, &options)?;
+                let read = files.read(&options)?;
+                Ok(Self {
+                    node_names: read.names,
+                    first_node: usize::from(files.node_ids() == NodeIds::OneBased),
+                    ..Self::plain(read.dataset.with_name(&source.name), shown)
+                })
+            }
+            Layout::GraphTables => {
+                let read = read_graph_tables(path, &options)?;
+                Ok(Self {
+                    graph_names: Some(read.names),
+                    ..Self::plain(read.dataset, shown)
+                })
+            }
+            _ => Ok(Self::plain(source.load(&options, &Cache::Off)?.dataset, shown)),
+        }
+    }
+
+    fn plain(dataset: GraphDataset, source: String) -> Self {
+        Self {
+            dataset,
+            source,
+            graph_names: None,
+            node_names: None,
+            first_node: 0,
+        }
+    }
+
+    /// What a graph is called in the files, or its number from 0.
+    pub(crate) fn graph_name(&self, index: usize) -> String {
+        let own = self.graph_names.as_ref().and_then(|names| names.get(index));
+        own.cloned().unwrap_or_else(|| index.to_string())
+    }
+
+    /// What a node of the one graph is called in the files.
+    pub(crate) fn node_name(&self, index: usize) -> String {
+        let own = self.node_names.as_ref().and_then(|names| names.get(index));
+        own.cloned()
+            .unwrap_or_else(|| (index + self.first_node).to_string())
+    }
+}
+
+/// In the folder we are in, or in that of the checkout around it.
+fn prepared() -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let found = here.ancestors().map(|folder| folder.join(PREPARED));
+    found
+        .into_iter()
+        .find(|folder| folder.is_dir())
+        .unwrap_or_else(|| PREPARED.into())
+}
+
+/// `PROTEINS.zip`, `./graphs`, `data/edges.csv`: nobody calls a data set so.
+fn looks_like_a_path(name: &str) -> bool {
+    name.contains(['/', '\\']) || Path::new(name).extension().is_some()
+}
+
+fn make(demo: &str) -> Result<GraphDataset> {
+    let nodes = demo.strip_prefix("sbm:").map(str::parse::<usize>);
+    match (demo, nodes) {
+        ("covariance", _) => Ok(CovarianceSet::standard()?),
+        ("karate", _) => Ok(karate_club()?),
+        (_, Some(Ok(nodes))) if nodes >= 20 => {
+            // Ten blocks of twenty neighbours each, fewer where there is no room.
+            let model = BlockModel {
+                nodes,
+                blocks: (nodes / 50).clamp(2, 10),
+                degree: (nodes as f64 / 5.0).min(20.0),
+                ..BlockModel::default()
+            };
+            Ok(model.generate(&mut ChaCha8Rng::seed_from_u64(0))?)
+        }
+        (_, Some(_)) => Err(Failure::other(format!(
+            "demo:{demo}: after demo:sbm: comes a number of nodes, at least 20, as in demo:sbm:1000"
+        ))),
+        _ => Err(Failure::other(format!(
+            "there is no data set `demo:{demo}`{}",
+            suggestion(&format!("demo:{demo}"), DEMOS.iter().copied())
+                .unwrap_or_else(|| format!("; there are {}", DEMOS.join(", ")))
+        ))),
+    }
+}
+
+/// `; did you mean X?`, if something is near.
+pub(crate) fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let edits = |known: &str| strsim::osa_distance(&known.to_lowercase(), &name.to_lowercase());
+    let nearest = known.min_by_key(|known| edits(known))?;
+    let near = edits(nearest) <= (name.chars().count() / 3).max(1);
+    near.then(|| format!("; did you mean {nearest}?"))
+}
+
+/// The data set's name in an error that has none.
+pub(crate) fn naming<T, E: Into<Failure>>(data: &str, result: std::result::Result<T, E>) -> Result<T> {
+    result.map_err(|error| match error.into() {
+        // These name their file themselves.
+        Failure::Graph(
+            error @ (Error::UnknownDataset { .. }
+            | Error::Io { .. }
+            | Error::Line { .. }
+            | Error::File { .. }
+            | Error::Missing { .. }
+            | Error::Binary { .. }
+            | Error::Refused { .. }
+            | Error::OverLimit { .. }
+            | Error::UnknownLayout { .. }),
+        ) => Failure::Graph(error),
+        other @ (Failure::Interrupted(_) | Failure::Usage(_) | Failure::Other(_)) => other,
+        other => Failure::In {
+            data: data.to_owned(),
+            source: Box::new(other),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_suggested() {
+        let known = || ["egg", "sum", "attention"].into_iter();
+        assert_eq!(
+            suggestion("atention", known()).as_deref(),
+            Some("; did you mean attention?")
+        );
+        assert_eq!(suggestion("eg", known()).as_deref(), Some("; did you mean egg?"));
+        assert_eq!(suggestion("quantum", known()), None);
+    }
+
+    #[test]
+    fn demos_of_any_size_can_be_drawn() {
+        for nodes in [20, 21, 77, 100, 500, 1003] {
+            let data = Data::load(&format!("demo:sbm:{nodes}"), None).unwrap();
+            assert_eq!(data.dataset.node_count(), nodes);
+        }
+        for wrong in ["demo:sbm", "demo:sbm:", "demo:sbm:3", "demo:sbm:-1", "demo:karat"] {
+            assert!(Data::load(wrong, None).is_err(), "{wrong}");
+        }
+    }
+}

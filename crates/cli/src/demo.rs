@@ -1,0 +1,311 @@
+//! `egg demo`: what `cargo xtask demo` shows. It runs commands that anybody can
+//! type, one after the other, and draws what they leave.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use clap::Args;
+use egg_gnn::graph::Registry;
+use egg_report::{Estimate, Kind, Method, Record, svg};
+
+use crate::console::Style;
+use crate::failure::{Failure, Result};
+use crate::table::Table;
+use crate::{interrupt, model};
+
+/// The convolutions, as groups of methods are called in records.
+const GROUPS: [(&str, &[&str]); 2] = [("linear GCN", &["--linear"]), ("GCN", &[])];
+
+/// EGG, and those that look at one column at a time.
+const POOLINGS: [&str; 4] = ["egg", "sum", "avg", "max"];
+
+const WHY: &str = "\
+The two classes have the same graphs and the same means; they differ in how features vary together.
+Linear convolutions keep all means at zero: sum and mean have nothing to see, the maximum sees the
+spread of each feature by itself, and only the subspace that EGG pools has the classes. ReLU makes
+means of spreads (the mean of max(x, 0) grows with the variance of x), so behind it the classes
+reach every pooling: the convolution did what EGG does without it.";
+
+/// Run the demonstration
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Where the runs and the report go
+    #[arg(long, value_name = "DIR", default_value = "target/demo")]
+    out: PathBuf,
+    /// Epochs of each training at most
+    #[arg(long, value_name = "N", default_value = "60")]
+    epochs: u64,
+    /// Repetitions of each training
+    #[arg(long, value_name = "N", default_value = "5")]
+    reps: usize,
+    /// Where MUTAG is looked for [default: EGG_DATASETS, datasets/prepared, or shared/datasets beside the checkout]
+    #[arg(long, value_name = "DIR")]
+    datasets: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let begin = Instant::now();
+    let style = Style::of(false);
+    interrupt::listen();
+    let runs = arguments.out.join("runs");
+    if runs.exists() {
+        std::fs::remove_dir_all(&runs).map_err(Failure::file(&runs))?;
+    }
+    let steps = Steps {
+        runs: &runs,
+        epochs: arguments.epochs.to_string(),
+        reps: arguments.reps.to_string(),
+        style,
+    };
+
+    style.say("1. Graphs of two classes that differ only in how their features vary together\n");
+    let mut covariance: Option<Record> = None;
+    for (group, flags) in GROUPS {
+        for pooling in POOLINGS {
+            let mut words = vec![
+                "train",
+                "--data",
+                "demo:covariance",
+                "--conv",
+                "gcn",
+                "--pool",
+                pooling,
+            ];
+            words.extend(flags);
+            words.extend(["--lr", "0.005"]);
+            let record = steps.train(
+                &words,
+                &format!("covariance-{}-{pooling}", group.replace(' ', "-")),
+            )?;
+            match &mut covariance {
+                Some(all) => all.methods.extend(record.methods),
+                None => covariance = Some(record),
+            }
+        }
+    }
+    let covariance = covariance.map(|mut record| {
+        record.kind = Kind::Demo;
+        record.title = "EGG and first-order poolings on the covariance set".to_owned();
+        record.command = "cargo xtask demo".to_owned();
+        record.notes = vec![WHY.replace('\n', " ")];
+        record
+    });
+    let mut records: Vec<Record> = covariance.into_iter().collect();
+    if let Some(record) = records.first() {
+        style.say(format!("\n{}\n\n{WHY}\n", classifiers(&record.methods)));
+    }
+
+    style.say("2. The karate club, clustered without its members' sides\n");
+    let karate = steps.cluster(&["cluster", "--data", "demo:karate", "--reps", "10"], "karate")?;
+    style.say(format!("\n{}\n", clusterings(&karate)));
+    records.push(karate);
+
+    match mutag(arguments.datasets.as_deref()) {
+        Some(folder) => {
+            style.say("3. Real data: MUTAG, 188 molecules\n");
+            let folder = folder.display().to_string();
+            let mut all: Option<Record> = None;
+            for pooling in ["egg", "sum"] {
+                let words = [
+                    "train",
+                    "--data",
+                    "MUTAG",
+                    "--conv",
+                    "gin",
+                    "--pool",
+                    pooling,
+                    "--datasets",
+                    &folder,
+                ];
+                let record = steps.train(&words, &format!("mutag-gin-{pooling}"))?;
+                match &mut all {
+                    Some(all) => all.methods.extend(record.methods),
+                    None => all = Some(record),
+                }
+            }
+            if let Some(mut record) = all {
+                record.title = "MUTAG".to_owned();
+                style.say(format!("\n{}\n", classifiers(&record.methods)));
+                records.push(record);
+            }
+        }
+        None => {
+            style.say("(MUTAG is not here: `cargo xtask data prepare MUTAG` would add it to the demo.)\n")
+        }
+    }
+
+    let page = arguments.out.join("report.html");
+    egg_report::write_html(&page, &records)?;
+    if let Some(picture) = picture(&records)? {
+        model::write(&arguments.out.join("demo.svg"), picture.as_bytes())?;
+    }
+    style.say(format!(
+        "{:.1} s in all. The report opens in any browser:",
+        begin.elapsed().as_secs_f64()
+    ));
+    let page = std::path::absolute(&page).unwrap_or(page);
+    style.say(page.display().to_string());
+    Ok(())
+}
+
+/// The commands of the demonstration, each a process of its own.
+struct Steps<'a> {
+    runs: &'a Path,
+    epochs: String,
+    reps: String,
+    style: Style,
+}
+
+impl Steps<'_> {
+    fn train(&self, words: &[&str], name: &str) -> Result<Record> {
+        let more = ["--epochs", &self.epochs, "--reps", &self.reps];
+        self.egg(&[words, &more].concat(), name)
+    }
+
+    fn cluster(&self, words: &[&str], name: &str) -> Result<Record> {
+        self.egg(words, name)
+    }
+
+    fn egg(&self, words: &[&str], name: &str) -> Result<Record> {
+        if interrupt::asked() {
+            return Err(Failure::Interrupted(
+                "the demo begins anew when it is called again".into(),
+            ));
+        }
+        let begin = Instant::now();
+        let folder = self.runs.join(name);
+        let program = std::env::current_exe().map_err(Failure::file("egg"))?;
+        let output = Command::new(program)
+            .args(words)
+            .arg("--out")
+            .arg(&folder)
+            .arg("--quiet")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .output()
+            .map_err(Failure::file("egg"))?;
+        if !output.status.success() {
+            let told = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+            return Err(match output.status.code() {
+                Some(130) | None => {
+                    Failure::Interrupted("the demo begins anew when it is called again".into())
+                }
+                _ => Failure::other(format!("`egg {}` failed: {told}", words.join(" "))),
+            });
+        }
+        self.style.say(format!(
+            "  egg {}   ({:.1} s)",
+            words.join(" "),
+            begin.elapsed().as_secs_f64()
+        ));
+        Ok(Record::read(&folder)?)
+    }
+}
+
+/// A row for each pooling, a column for each group.
+fn classifiers(methods: &[Method]) -> String {
+    let mut groups: Vec<&str> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for method in methods {
+        if !groups.contains(&method.group.as_str()) {
+            groups.push(&method.group);
+        }
+        if !names.contains(&method.name.as_str()) {
+            names.push(&method.name);
+        }
+    }
+    let shown = |group: &str| match group {
+        "GCN" if groups.len() > 1 => "GCN with ReLU".to_owned(),
+        other => other.to_owned(),
+    };
+    let header = groups
+        .iter()
+        .map(|group| format!("{}: test accuracy", shown(group)));
+    let mut table = Table::new(["pooling".to_owned()].into_iter().chain(header));
+    for name in names {
+        let cells = groups.iter().map(|group| {
+            let method = methods
+                .iter()
+                .find(|method| method.name == name && method.group == *group);
+            let tests = method.map(|method| {
+                method
+                    .repetitions
+                    .iter()
+                    .filter_map(|run| run.test)
+                    .collect::<Vec<_>>()
+            });
+            estimate(&Estimate::of(&tests.unwrap_or_default(), 0))
+        });
+        table.row([name.to_owned()].into_iter().chain(cells));
+    }
+    table.text()
+}
+
+fn clusterings(record: &Record) -> String {
+    let mut table = Table::new(["method", "accuracy", "NMI", "ARI", "completeness"]);
+    for row in &record.clusterings {
+        let cells = [&row.acc, &row.nmi, &row.ari, &row.cs].map(estimate);
+        table.row([row.method.clone()].into_iter().chain(cells));
+    }
+    table.text()
+}
+
+fn estimate(estimate: &Estimate) -> String {
+    if !estimate.is_known() {
+        return "-".to_owned();
+    }
+    let deviation = estimate
+        .deviation
+        .map_or_else(String::new, |deviation| format!(" +- {:.1}", 100.0 * deviation));
+    format!("{:.1}{deviation} %", 100.0 * estimate.mean)
+}
+
+/// The first data folder that has MUTAG.
+fn mutag(named: Option<&Path>) -> Option<PathBuf> {
+    let entry = Registry::builtin().get("MUTAG").ok()?;
+    let mut folders: Vec<PathBuf> = named.map(Path::to_owned).into_iter().collect();
+    folders.extend(
+        std::env::var_os("EGG_DATASETS")
+            .filter(|folder| !folder.is_empty())
+            .map(PathBuf::from),
+    );
+    let here = std::env::current_dir().unwrap_or_default();
+    for above in here.ancestors() {
+        folders.push(above.join("datasets/prepared"));
+        folders.push(above.join("shared/datasets"));
+    }
+    folders
+        .into_iter()
+        .find(|folder| entry.find_below(folder).is_some())
+}
+
+/// The picture of the front page: how the poolings learn behind linear
+/// convolutions, and where the graphs lie for EGG and for the sum.
+fn picture(records: &[Record]) -> Result<Option<String>> {
+    let Some(record) = records.first() else {
+        return Ok(None);
+    };
+    let linear: Vec<&Method> = record
+        .methods
+        .iter()
+        .filter(|method| method.group == GROUPS[0].0)
+        .collect();
+    let colours: Vec<usize> = (0..linear.len()).collect();
+    let mut charts = Vec::new();
+    charts.extend(
+        svg::metric_curves(&linear, &colours)?.map(|chart| chart.renamed("Accuracy, linear convolutions")),
+    );
+    for (method, title) in linear
+        .iter()
+        .take(2)
+        .zip(["Graphs as EGG sees them", "Graphs as their sums"])
+    {
+        if let Some(embedding) = &method.embedding {
+            charts.extend(svg::map(title, embedding)?);
+        }
+    }
+    let charts: Vec<&svg::Chart> = charts.iter().collect();
+    Ok((!charts.is_empty()).then(|| svg::side_by_side(&charts, charts.len())))
+}

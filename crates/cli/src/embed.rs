@@ -1,0 +1,91 @@
+//! `egg embed`: what a trained model sees in graphs, as arrays.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use egg_gnn::graph::write_npy;
+use ndarray::Array2;
+use serde_json::json;
+
+use crate::arguments::Common;
+use crate::console::Style;
+use crate::data::{Data, naming};
+use crate::failure::{Failure, Result};
+use crate::model;
+
+/// Write the embeddings of graphs, or of their nodes, to a NumPy file
+///
+/// One row per graph: the flattened projector on its subspace for EGG, what was pooled for others.
+/// With --nodes one row per node, with --leverage one number per node: how much of its graph's
+/// subspace hangs on it, from 0 to 1. Nodes are in the order of the data.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder that `egg train` wrote
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// The graphs: a registered name, a path, or demo:covariance
+    #[arg(long, value_name = "DATA")]
+    data: String,
+    /// Where the array goes
+    #[arg(long, value_name = "FILE.npy")]
+    out: PathBuf,
+    /// A row per node instead
+    #[arg(long)]
+    nodes: bool,
+    /// The leverage of each node instead; only of models that pool with EGG
+    #[arg(long, conflicts_with = "nodes")]
+    leverage: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let style = Style::of(arguments.common.json);
+    let trained = model::load(&arguments.model)?;
+    let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    let embedding = naming(data.dataset.name(), trained.embed(data.dataset.clone()))?;
+    let pooling = &trained.config().model.pooling;
+    let (what, rows) = if arguments.leverage {
+        let subspaces = embedding.subspaces.ok_or_else(|| {
+            Failure::other(format!(
+                "--leverage is of subspaces, and this model pools with {pooling}\nhelp: train one with --pool egg"
+            ))
+        })?;
+        let count = subspaces.leverage.len();
+        let column = Array2::from_shape_vec((count, 1), subspaces.leverage);
+        (
+            "leverages of nodes",
+            column.map_err(|error| Failure::other(error.to_string()))?,
+        )
+    } else if arguments.nodes {
+        let nodes = embedding.nodes.ok_or_else(|| {
+            Failure::other("--nodes: this model has no convolutions, so no embeddings of nodes".to_owned())
+        })?;
+        ("nodes", nodes)
+    } else {
+        ("graphs", embedding.graphs)
+    };
+    if let Some(folder) = arguments
+        .out
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    }
+    write_npy(&arguments.out, rows.view())?;
+    let out = arguments.out.display().to_string();
+    style.emit(&json!({
+        "event": "summary",
+        "of": what,
+        "rows": rows.nrows(),
+        "columns": rows.ncols(),
+        "graphs": data.dataset.len(),
+        "out": out,
+    }));
+    style.say(format!(
+        "{what}: {} rows x {} columns of f32 in {out}",
+        rows.nrows(),
+        rows.ncols()
+    ));
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! `egg`: graphs on the Grassmann manifold, from the command line.
+//!
+//! One file per command; `arguments.rs` has what they share on the command line.
+
+mod angles;
+mod arguments;
+mod cluster;
+mod console;
+mod data;
+mod demo;
+mod embed;
+mod environment;
+mod failure;
+mod generate;
+mod info;
+mod interrupt;
+mod model;
+mod predict;
+mod progress;
+mod record;
+mod report;
+mod run_folder;
+mod sweep;
+mod table;
+mod train;
+
+use std::process::ExitCode;
+
+use arguments::{Cli, Command};
+use clap::Parser;
+use failure::{Failure, Result};
+
+/// Tensors without page faults.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    if cli.command.computes() {
+        environment::settle();
+    }
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            for line in failure.lines(cli.verbose) {
+                console::warn(&line);
+            }
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<()> {
+    if let Some(threads) = cli.threads {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global();
+        pool.map_err(|error| Failure::other(format!("--threads {threads}: {error}")))?;
+    }
+    // On a thread of the pool: from outside, the pool's threads and this one
+    // would share the cores.
+    rayon::scope(|_| command(&cli.command))
+}
+
+fn command(command: &Command) -> Result<()> {
+    match command {
+        Command::Info(arguments) => info::run(arguments),
+        Command::Train(arguments) => train::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Embed(arguments) => embed::run(arguments),
+        Command::Cluster(arguments) => cluster::run(arguments),
+        Command::Angles(arguments) => angles::run(arguments),
+        Command::Sweep(arguments) => sweep::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Completions(arguments) => generate::completions(arguments),
+        Command::Man(arguments) => generate::man(arguments),
+    }
+}

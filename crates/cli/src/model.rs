@@ -1,0 +1,52 @@
+//! Trained models, as `egg train` leaves them.
+
+use std::path::{Path, PathBuf};
+
+use egg_gnn::pool::folder::TrainedModel;
+
+use crate::failure::{Failure, Result};
+
+/// A model's folder, or that of the run it is in.
+pub(crate) fn load(folder: &Path) -> Result<TrainedModel> {
+    let candidates = [folder.to_owned(), folder.join("model")];
+    let is_model = |folder: &&PathBuf| folder.join("config.json").is_file();
+    match candidates.iter().find(is_model) {
+        Some(folder) => Ok(TrainedModel::load(folder)?),
+        None if folder.exists() => Err(Failure::other(format!(
+            "{}: there is no model in this folder (no config.json, no model/)\nhelp: give --model the folder \
+             that `egg train` wrote; a run that was interrupted has none yet, go on with it by --resume",
+            folder.display()
+        ))),
+        None => Err(Failure::other(format!(
+            "{}: there is no such folder\nhelp: give --model the folder that `egg train` wrote",
+            folder.display()
+        ))),
+    }
+}
+
+/// Writes a file that is there whole or not at all.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    }
+    egg_gnn::nn::atomic::write(path, bytes).map_err(Failure::file(path))
+}
+
+/// A field of a CSV row, quoted where it must be.
+pub(crate) fn csv_field(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(csv_field("plain"), "plain");
+        assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

@@ -1,0 +1,165 @@
+//! `egg predict`: what a trained model says of graphs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use egg_gnn::graph::Targets;
+use egg_gnn::pool::folder::{Prediction, TrainedModel};
+use serde_json::json;
+
+use crate::arguments::Common;
+use crate::console::Style;
+use crate::data::{Data, naming};
+use crate::failure::Result;
+use crate::model::{self, csv_field};
+use crate::table::Table;
+
+/// How many predictions a table shows; a file has all.
+const SHOWN: usize = 20;
+
+/// Predict the labels of graphs with a trained model
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder that `egg train` wrote
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// The graphs: a registered name, a path, or demo:covariance
+    #[arg(long, value_name = "DATA")]
+    data: String,
+    /// A CSV file for the predictions, one row per graph
+    #[arg(long, value_name = "FILE.csv")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let style = Style::of(arguments.common.json);
+    let trained = model::load(&arguments.model)?;
+    let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    let predictions = naming(data.dataset.name(), trained.predict(data.dataset.clone()))?;
+    for (graph, prediction) in predictions.iter().enumerate() {
+        style.emit(&match prediction {
+            Prediction::Class {
+                class,
+                label,
+                probabilities,
+            } => json!({
+                "event": "prediction",
+                "graph": data.graph_name(graph),
+                "class": class,
+                "label": label,
+                "probabilities": probabilities,
+            }),
+            Prediction::Numbers(values) => json!({
+                "event": "prediction",
+                "graph": data.graph_name(graph),
+                "values": values,
+            }),
+        });
+    }
+    if let Some(path) = &arguments.out {
+        model::write(path, csv(&trained, &data, &predictions).as_bytes())?;
+    }
+    let right = accuracy(&data, &predictions);
+    style.emit(&json!({
+        "event": "summary",
+        "graphs": predictions.len(),
+        "data": data.dataset.name(),
+        "metric": right.map(|_| "accuracy"),
+        "mean": right,
+        "out": arguments.out.as_ref().map(|path| path.display().to_string()),
+    }));
+    tell(style, arguments, &data, &predictions, right);
+    Ok(())
+}
+
+/// The share of known labels that is right; `None` where none is known.
+fn accuracy(data: &Data, predictions: &[Prediction]) -> Option<f64> {
+    let Some(Targets::Classes(labels)) = data.dataset.targets() else {
+        return None;
+    };
+    let (mut known, mut right) = (0usize, 0usize);
+    for (graph, prediction) in predictions.iter().enumerate() {
+        // By name: a part of the data may have fewer classes.
+        let truth = labels
+            .get(graph)
+            .and_then(|class| labels.names().get(class as usize));
+        if let (Some(truth), Prediction::Class { label, .. }) = (truth, prediction) {
+            known += 1;
+            right += usize::from(truth == label);
+        }
+    }
+    (known > 0).then(|| right as f64 / known as f64)
+}
+
+fn csv(trained: &TrainedModel, data: &Data, predictions: &[Prediction]) -> String {
+    let config = trained.config();
+    let mut header = vec!["graph".to_owned()];
+    if config.training.objective.of_classes() {
+        header.push("label".to_owned());
+        header.extend(
+            config
+                .data
+                .classes
+                .iter()
+                .map(|class| csv_field(&format!("p({class})"))),
+        );
+    } else {
+        header.extend((1..=config.outputs).map(|column| format!("value{column}")));
+    }
+    let mut text = header.join(",") + "\n";
+    for (graph, prediction) in predictions.iter().enumerate() {
+        let mut row = vec![csv_field(&data.graph_name(graph))];
+        match prediction {
+            Prediction::Class {
+                label, probabilities, ..
+            } => {
+                row.push(csv_field(label));
+                row.extend(probabilities.iter().map(|p| format!("{p:.6}")));
+            }
+            Prediction::Numbers(values) => row.extend(values.iter().map(|value| format!("{value}"))),
+        }
+        text += &row.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn tell(style: Style, arguments: &Arguments, data: &Data, predictions: &[Prediction], right: Option<f64>) {
+    let mut table = Table::new(["graph", "label", "probability"]);
+    for (graph, prediction) in predictions.iter().enumerate().take(SHOWN) {
+        let (label, probability) = match prediction {
+            Prediction::Class {
+                class,
+                label,
+                probabilities,
+            } => (
+                label.clone(),
+                probabilities
+                    .get(*class as usize)
+                    .map_or_else(String::new, |p| format!("{p:.4}")),
+            ),
+            Prediction::Numbers(values) => (format!("{values:.4?}"), String::new()),
+        };
+        table.row([data.graph_name(graph), label, probability]);
+    }
+    style.say(table.text());
+    if predictions.len() > SHOWN {
+        style.say(format!("  ... and {} more", predictions.len() - SHOWN));
+    }
+    style.say(format!(
+        "\n{} graphs of {}",
+        predictions.len(),
+        data.dataset.name()
+    ));
+    if let Some(right) = right {
+        style.say(format!(
+            "accuracy {right:.4} on the labels that are known (the model may have been trained on some of them)"
+        ));
+    }
+    match &arguments.out {
+        Some(path) => style.say(format!("all of them in {}", path.display())),
+        None => style.say("--out FILE.csv writes all of them"),
+    }
+}

@@ -1,0 +1,59 @@
+//! `egg report`: one HTML page of one run, or of several.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use egg_report::Record;
+
+use crate::console::Style;
+use crate::failure::{Failure, Result};
+
+/// Draw the report of a run, or of all runs below a folder, as one HTML page
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder of a run, or one that holds such folders
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Where the page goes [default: report.html in the folder]
+    #[arg(long, value_name = "FILE.html")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let records = records(&arguments.folder)?;
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| arguments.folder.join("report.html"));
+    if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    }
+    egg_report::write_html(&out, &records)?;
+    Style::of(false).say(out.display().to_string());
+    Ok(())
+}
+
+/// The record of a folder, or of each folder in it, by name.
+fn records(folder: &Path) -> Result<Vec<Record>> {
+    let has_record = |folder: &Path| folder.join(egg_report::FILE_NAME).is_file();
+    if has_record(folder) {
+        return Ok(vec![Record::read(folder)?]);
+    }
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(Failure::file(folder))? {
+        let path = entry.map_err(Failure::file(folder))?.path();
+        if has_record(&path) {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    if folders.is_empty() {
+        return Err(Failure::other(format!(
+            "{}: there is no record of a run here (no {})\nhelp: give the --out folder of `egg train`, `egg \
+             cluster` or `egg sweep`; a run that was interrupted has none until it is resumed",
+            folder.display(),
+            egg_report::FILE_NAME
+        )));
+    }
+    folders.iter().map(|folder| Ok(Record::read(folder)?)).collect()
+}

@@ -1,0 +1,117 @@
+//! What goes wrong is said in one or two lines, with the right exit code.
+
+use crate::program::{TRAIN, egg, place, rings_and_stars, write};
+
+#[test]
+fn near_names_are_suggested() {
+    let place = place();
+    egg(place.path(), &["info", "PROTIENS"]).refused(1, &["PROTIENS", "did you mean PROTEINS?"]);
+    egg(place.path(), &["info", "demo:karat"]).refused(1, &["did you mean demo:karate?"]);
+    let ended = egg(
+        place.path(),
+        &["train", "--data", "demo:covariance", "--pool", "atention"],
+    );
+    assert_eq!(ended.code, 2);
+    assert!(ended.err.contains("did you mean attention?"), "{}", ended.err);
+    let ended = egg(
+        place.path(),
+        &["train", "--data", "demo:covariance", "--rank", "treshold:0.8"],
+    );
+    assert_eq!(ended.code, 2);
+    assert!(ended.err.contains("did you mean threshold?"), "{}", ended.err);
+}
+
+#[test]
+fn usage_is_2_and_help_is_0() {
+    let place = place();
+    for words in [
+        &["fly"][..],
+        &[],
+        &["train"],
+        &["train", "--data", "demo:covariance", "--epochs", "0"],
+        &["train", "--data", "demo:covariance", "--threads", "0"],
+        &[
+            "train",
+            "--data",
+            "demo:covariance",
+            "--pool",
+            "sum",
+            "--rank",
+            "ratio:0.5",
+        ],
+        &["train", "--data", "demo:covariance", "--conv", "gin", "--linear"],
+        &["cluster", "--data", "demo:karate", "--clusters", "35"],
+    ] {
+        let ended = egg(place.path(), words);
+        assert_eq!(ended.code, 2, "{words:?}: {}", ended.err);
+        assert!(ended.out.is_empty() && !ended.err.is_empty(), "{words:?}");
+    }
+    assert!(egg(place.path(), &["--help"]).ok().out.contains("cluster"));
+    assert!(
+        egg(place.path(), &["train", "--help"])
+            .ok()
+            .out
+            .contains("--weight-decay")
+    );
+    assert!(egg(place.path(), &["--version"]).ok().out.starts_with("egg 0."));
+    assert_eq!(
+        std::fs::read_dir(place.path()).unwrap().count(),
+        0,
+        "nothing is left behind"
+    );
+}
+
+#[test]
+fn files_are_named_with_their_line() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 6, true);
+    egg(place.path(), &["info", "graphs.csv"]).refused(1, &["graphs.csv", "no such file"]);
+    write(
+        place.path(),
+        "graphs/nodes.csv",
+        "graph,node,x\ng0,n0,1\ng0,n1,tall\n",
+    );
+    egg(place.path(), &["info", "graphs"]).refused(1, &["nodes.csv", "line 3", "tall"]);
+    write(place.path(), "graphs/nodes.csv", "graph,node,x\ng0,n0,1\n");
+    egg(place.path(), &["info", "graphs"]).refused(1, &["edges.csv", "line 2", "n1", "nodes.csv"]);
+    egg(place.path(), &["info", "MUTAG", "--datasets", "graphs"])
+        .refused(1, &["MUTAG", "cargo xtask data prepare"]);
+    write(place.path(), "empty/readme", "");
+    egg(place.path(), &["info", "empty"]).refused(1, &["empty", "edges.csv"]);
+}
+
+#[test]
+fn the_wrong_kind_of_data_is_told_what_to_do() {
+    let place = place();
+    egg(place.path(), &["train", "--data", "demo:karate"]).refused(1, &["karate", "egg cluster"]);
+    egg(place.path(), &["cluster", "--data", "demo:covariance"]).refused(1, &["400 graphs", "egg train"]);
+    egg(
+        place.path(),
+        &["predict", "--model", "none", "--data", "demo:karate"],
+    )
+    .refused(1, &["none", "egg train"]);
+    egg(place.path(), &["report", "."]).refused(1, &["run.json", "--out"]);
+}
+
+#[test]
+fn settings_out_of_range_leave_nothing_behind() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 20, true);
+    let with = |more: &[&str]| egg(place.path(), &[&TRAIN[..], more].concat());
+    with(&["--dropout", "1.5", "--out", "run"]).refused(1, &["dropout", "1.5"]);
+    with(&["--lr=-1", "--out", "run2"]).refused(1, &["learning rate"]);
+    let four: Vec<_> = std::fs::read_dir(place.path()).unwrap().collect();
+    assert!(four.len() <= 3, "{four:?}");
+}
+
+#[test]
+fn verbose_adds_the_chain() {
+    let place = place();
+    let plain = egg(place.path(), &["angles", "a.npy", "b.npy"]);
+    let verbose = egg(place.path(), &["angles", "a.npy", "b.npy", "--verbose"]);
+    assert!(
+        !plain.err.contains("caused by") && verbose.err.contains("caused by"),
+        "{}",
+        verbose.err
+    );
+}

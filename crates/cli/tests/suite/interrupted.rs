@@ -1,0 +1,128 @@
+//! Ctrl-C keeps the epoch, and the run goes on to the same numbers.
+
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::program::{command, egg, place, rings_and_stars};
+
+/// Starts the program, waits for some lines, presses Ctrl-C. Gives the exit code
+/// and what was said on standard error.
+fn interrupt(folder: &Path, words: &[&str], lines: usize) -> (Option<i32>, String) {
+    let mut child = command(folder)
+        .args(words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    for _ in 0..lines {
+        let mut line = String::new();
+        assert!(
+            out.read_line(&mut line).unwrap() > 0,
+            "it ended before it could be interrupted"
+        );
+    }
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+    out.read_to_end(&mut Vec::new()).unwrap();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    (child.wait().unwrap().code(), err)
+}
+
+/// Without what depends on the clock and the folder.
+fn lasting(mut summary: Value) -> Value {
+    let object = summary.as_object_mut().unwrap();
+    for passing in ["seconds", "out", "model", "labels_out"] {
+        object.remove(passing);
+    }
+    summary
+}
+
+#[test]
+fn a_training_goes_on_to_the_same_summary() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 60, true);
+    let words = |out: &'static str| {
+        vec![
+            "train",
+            "--data",
+            "graphs",
+            "--hidden",
+            "16",
+            "--reps",
+            "2",
+            "--epochs",
+            "150",
+            "--patience",
+            "1000",
+            "--json",
+            "--out",
+            out,
+        ]
+    };
+    let whole = egg(place.path(), &words("whole")).ok().summary();
+    let (code, said) = interrupt(place.path(), &words("broken"), 3);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(
+        said.contains("--out broken --resume") && said.contains("finishing this epoch"),
+        "{said}"
+    );
+    assert!(
+        place
+            .path()
+            .join("broken/checkpoints/repetition-1.safetensors")
+            .exists()
+    );
+    assert!(!place.path().join("broken/run.json").exists());
+    egg(place.path(), &["report", "broken"]).refused(1, &["broken", "resume"]);
+
+    let mut again = words("broken");
+    again.push("--resume");
+    let resumed = egg(place.path(), &again).ok();
+    let epochs = resumed
+        .json()
+        .iter()
+        .filter(|object| object["event"] == "epoch")
+        .count();
+    assert!(epochs < 300, "{epochs} epochs were trained again");
+    assert_eq!(lasting(resumed.summary()), lasting(whole));
+
+    // Other settings are another run.
+    let other = [&again[..], &["--lr", "0.1"]].concat();
+    egg(place.path(), &other).refused(1, &["another run", "--out"]);
+}
+
+#[test]
+fn a_clustering_goes_on_to_the_same_summary() {
+    let place = place();
+    let words = |out: &'static str| {
+        vec![
+            "cluster",
+            "--data",
+            "demo:sbm:200",
+            "--epochs",
+            "400",
+            "--reps",
+            "1",
+            "--json",
+            "--out",
+            out,
+        ]
+    };
+    let whole = egg(place.path(), &words("whole")).ok().summary();
+    let (code, said) = interrupt(place.path(), &words("broken"), 5);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("--resume"), "{said}");
+    let mut again = words("broken");
+    again.push("--resume");
+    assert_eq!(lasting(egg(place.path(), &again).ok().summary()), lasting(whole));
+}

@@ -1,0 +1,237 @@
+//! `egg train`.
+
+use serde_json::Value;
+
+use crate::program::{TRAIN, egg, place, rings_and_stars};
+
+#[test]
+fn json_has_an_object_a_line_and_a_summary_last() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let ended = egg(place.path(), &[&TRAIN[..], &["--json", "--out", "run"]].concat()).ok();
+    assert!(ended.err.is_empty(), "{}", ended.err);
+    let objects = ended.json();
+    let epochs: Vec<&Value> = objects
+        .iter()
+        .filter(|object| object["event"] == "epoch")
+        .collect();
+    assert_eq!(epochs.len(), 2 * 4);
+    for epoch in epochs {
+        let keys: Vec<&String> = epoch.as_object().unwrap().keys().collect();
+        let expected = [
+            "epoch",
+            "event",
+            "rep",
+            "train_loss",
+            "train_metric",
+            "train_seconds",
+            "val_loss",
+            "val_metric",
+        ];
+        assert_eq!(keys, expected);
+        assert!((1..=2).contains(&epoch["rep"].as_u64().unwrap()));
+        assert!((1..=4).contains(&epoch["epoch"].as_u64().unwrap()));
+        assert!(epoch["train_loss"].as_f64().unwrap() > 0.0);
+        assert!((0.0..=1.0).contains(&epoch["val_metric"].as_f64().unwrap()));
+    }
+    let summary = ended.summary();
+    assert_eq!(
+        (summary["metric"].as_str(), summary["ddof"].as_u64()),
+        (Some("accuracy"), Some(0))
+    );
+    let values: Vec<f64> = summary["values"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_f64().unwrap())
+        .collect();
+    assert_eq!(values.len(), 2);
+    let mean = (values[0] + values[1]) / 2.0;
+    assert!((summary["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+    assert!((summary["std"].as_f64().unwrap() - (values[0] - mean).abs()).abs() < 1e-12);
+}
+
+#[test]
+fn piped_output_is_plain_lines() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let ended = egg(
+        place.path(),
+        &[&TRAIN[..], &["--conv", "gin", "--out", "run"]].concat(),
+    )
+    .ok();
+    assert!(!ended.out.contains('\x1b') && !ended.err.contains('\x1b') && !ended.out.contains('\r'));
+    assert!(
+        ended.out.contains("rep  1  epoch   1  train loss"),
+        "{}",
+        ended.out
+    );
+    assert!(
+        ended.out.contains("test accuracy 0.") && ended.out.contains("+-"),
+        "{}",
+        ended.out
+    );
+    let quiet = egg(
+        place.path(),
+        &[&TRAIN[..], &["--quiet", "--out", "quiet"]].concat(),
+    )
+    .ok();
+    assert!(
+        !quiet.out.contains("epoch   1") && quiet.out.contains("test accuracy"),
+        "{}",
+        quiet.out
+    );
+}
+
+#[test]
+fn threads_change_nothing() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let values = |threads: &str| {
+        let words = [&TRAIN[..], &["--json", "--threads", threads, "--out", threads]].concat();
+        let summary = egg(place.path(), &words).ok().summary();
+        (
+            summary["values"].clone(),
+            summary["val_mean"].clone(),
+            summary["fingerprint"].clone(),
+        )
+    };
+    assert_eq!(values("1"), values("3"));
+}
+
+#[test]
+fn every_pooling_and_the_fair_protocol() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 30, true);
+    for pool in [
+        "soft-egg",
+        "sum",
+        "avg",
+        "max",
+        "attention",
+        "topk",
+        "sag",
+        "edge",
+        "pan",
+        "random",
+        "blind",
+    ] {
+        let words = [
+            "train",
+            "--data",
+            "graphs",
+            "--pool",
+            pool,
+            "--hidden",
+            "4",
+            "--reps",
+            "1",
+            "--epochs",
+            "1",
+            "--protocol",
+            "fair",
+            "--json",
+            "--out",
+            pool,
+        ];
+        let summary = egg(place.path(), &words).ok().summary();
+        assert_eq!(
+            (summary["protocol"].as_str(), summary["ddof"].as_u64()),
+            (Some("fair"), Some(1))
+        );
+        assert!(
+            summary["std"].is_null(),
+            "one number has no deviation with ddof 1"
+        );
+    }
+}
+
+#[test]
+fn every_setting_is_taken() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let words = [
+        "train",
+        "--data",
+        "graphs",
+        "--conv",
+        "gin",
+        "--pool",
+        "egg",
+        "--rank",
+        "energy:0.9",
+        "--hidden",
+        "6",
+        "--layers",
+        "2",
+        "--lr",
+        "0.01",
+        "--weight-decay",
+        "0.001",
+        "--dropout",
+        "0.1",
+        "--batch",
+        "8",
+        "--epochs",
+        "3",
+        "--patience",
+        "2",
+        "--reps",
+        "1",
+        "--seed",
+        "7",
+        "--protocol",
+        "paper",
+        "--threads",
+        "2",
+        "--out",
+        "run",
+        "--json",
+    ];
+    let summary = egg(place.path(), &words).ok().summary();
+    assert_eq!(
+        (summary["pool"].as_str(), summary["seed"].as_u64()),
+        (Some("egg energy:0.9"), Some(7))
+    );
+    let config = std::fs::read_to_string(place.path().join("run/model/config.json")).unwrap();
+    let config: Value = serde_json::from_str(&config).unwrap();
+    let (model, training) = (&config["model"], &config["training"]);
+    assert_eq!(
+        (model["hidden"].as_u64(), model["layers"].as_u64()),
+        (Some(6), Some(2))
+    );
+    assert_eq!(model["pooling"]["rank"]["energy"], 0.9);
+    assert_eq!(model["head"]["dropout"], 0.1);
+    assert_eq!(
+        (training["batch_size"].as_u64(), training["patience"].as_u64()),
+        (Some(8), Some(2))
+    );
+    assert_eq!(
+        (
+            training["learning_rate"].as_f64(),
+            training["weight_decay"].as_f64()
+        ),
+        (Some(0.01), Some(0.001))
+    );
+}
+
+#[test]
+fn runs_without_a_name_are_numbered_and_none_is_overwritten() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let words = [&TRAIN[..], &["--json"]].concat();
+    let out = || {
+        egg(place.path(), &words).ok().summary()["out"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        (out().as_str(), out().as_str()),
+        ("runs/graphs-gcn-egg", "runs/graphs-gcn-egg-2")
+    );
+    let again = [&TRAIN[..], &["--out", "runs/graphs-gcn-egg"]].concat();
+    egg(place.path(), &again).refused(1, &["runs/graphs-gcn-egg", "--resume"]);
+    let empty = [&TRAIN[..], &["--out", "nowhere", "--resume"]].concat();
+    egg(place.path(), &empty).refused(1, &["nowhere", "no run to resume"]);
+}

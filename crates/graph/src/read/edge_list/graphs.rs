@@ -1,0 +1,297 @@
+//! Many graphs of one's own, in up to three tables of a folder.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use ndarray::Array2;
+
+use super::columns::{Columns, GraphColumns, names_graphs, names_ids};
+use super::nodes::LabelRows;
+use super::table::Table;
+use crate::dataset::GraphDataset;
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::graph::Graph;
+use crate::labels::Targets;
+use crate::read::options::ReadOptions;
+
+/// What the tables of a folder may end with.
+const ENDINGS: [&str; 3] = ["csv", "tsv", "txt"];
+
+/// Graphs and what they were called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphTables {
+    /// Named after the folder.
+    pub dataset: GraphDataset,
+    /// The name of each graph.
+    pub names: Vec<String>,
+}
+
+/// Reads a folder of graphs, as any spreadsheet or script can write it.
+///
+/// | table | columns | |
+/// |---|---|---|
+/// | `edges.csv` | `graph,source,target` and perhaps `weight` | needed |
+/// | `nodes.csv` | `graph,node` and one column per feature, all numbers | or nodes have no features |
+/// | `graphs.csv` | `graph,label` | or nothing is known of the graphs |
+///
+/// Each begins with a header; columns of `edges.csv` may be in any order and
+/// have others besides. Names of graphs and nodes may be anything, and a node's
+/// name means something in its own graph only. Graphs are in the order of
+/// `graphs.csv`, else of `nodes.csv`, else of `edges.csv`. Labels are classes,
+/// unless they are numbers with fractions: then they are to be predicted as
+/// numbers. An empty label is one that is not known. Separators, quotes,
+/// comments and the rest are as for
+/// [`EdgeListSource`](super::EdgeListSource); endings may be csv, tsv or txt.
+///
+/// # Errors
+/// [`Error::Missing`] without `edges.csv`, [`Error::Line`] for a line that makes
+/// no sense, [`Error::File`] if tables contradict each other.
+///
+/// ```
+/// use egg_graph::{ReadOptions, read_graph_tables};
+///
+/// let folder = tempfile::tempdir()?;
+/// let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+/// write("edges.csv", "graph,source,target\nwater,O,H1\nwater,O,H2\noxygen,a,b\n")?;
+/// write("graphs.csv", "graph,label\nwater,wet\noxygen,dry\n")?;
+/// let read = read_graph_tables(folder.path(), &ReadOptions::default())?;
+/// assert_eq!(read.names, ["water", "oxygen"]);
+/// assert_eq!(read.dataset.graph(0)?.neighbours(0), [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_graph_tables(folder: &Path, options: &ReadOptions) -> Result<GraphTables> {
+    let edges = find_table(folder, "edges").ok_or_else(|| Error::Missing {
+        file: folder.join("edges.csv"),
+        why: "it lists the edges of the graphs, with a header graph,source,target",
+    })?;
+    let mut collection = Collection::default();
+    let labels = match find_table(folder, "graphs") {
+        Some(path) => Some(collection.read_labels(&path, options)?),
+        None => None,
+    };
+    let width = match find_table(folder, "nodes") {
+        Some(path) => Some(collection.read_nodes(&path, labels.is_some(), options)?),
+        None => None,
+    };
+    collection.read_edges(&edges, width.is_some(), labels.is_some(), options)?;
+    let name = folder
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let dataset = GraphDataset::from_graphs(name, &collection.graphs(width, &edges)?)?;
+    let dataset = match labels {
+        Some(labels) => with_targets(dataset, labels)?,
+        None => dataset,
+    };
+    Ok(GraphTables {
+        dataset,
+        names: collection.names,
+    })
+}
+
+/// Whether a folder has a table `edges` whose header names a column of graphs.
+pub(crate) fn is_graph_tables(folder: &Path) -> bool {
+    let header = || {
+        let path = find_table(folder, "edges")?;
+        let mut table = Table::open(&path, true, &ReadOptions::default()).ok()?;
+        let found = table.advance().ok()?;
+        found.then(|| GraphColumns::of_header(&table))?
+    };
+    header().is_some()
+}
+
+/// `NAME.csv`, or with one of the other endings.
+pub(crate) fn find_table(folder: &Path, name: &str) -> Option<PathBuf> {
+    let paths = ENDINGS
+        .iter()
+        .map(|ending| folder.join(format!("{name}.{ending}")));
+    paths.into_iter().find(|path| path.is_file())
+}
+
+/// What was read of one graph.
+#[derive(Default)]
+struct Parts {
+    positions: HashMap<String, usize>,
+    features: Vec<f32>,
+    edges: Vec<(usize, usize, f32)>,
+}
+
+/// What was read of all graphs.
+#[derive(Default)]
+struct Collection {
+    positions: HashMap<String, usize>,
+    names: Vec<String>,
+    parts: Vec<Parts>,
+    weighted: bool,
+}
+
+impl Collection {
+    /// The graph in a column. `complete`: it must be one of those that an earlier
+    /// table has.
+    fn graph<R: std::io::BufRead>(
+        &mut self,
+        table: &Table<R>,
+        column: usize,
+        complete: bool,
+    ) -> Result<usize> {
+        let name = table.name(column)?;
+        if let Some(position) = self.positions.get(name) {
+            return Ok(*position);
+        }
+        if name.is_empty() {
+            return Err(table.wrong("the name of the graph is empty"));
+        }
+        if complete {
+            return Err(table.wrong(format!("graph `{name}` has no row in graphs.csv")));
+        }
+        let position = self.names.len();
+        self.positions.insert(name.to_owned(), position);
+        self.names.push(name.to_owned());
+        self.parts.push(Parts::default());
+        Ok(position)
+    }
+
+    fn read_labels(&mut self, path: &Path, options: &ReadOptions) -> Result<Vec<String>> {
+        let mut table = Table::open(path, true, options)?;
+        if !table.advance()? || !names_graphs(table.field(0)) || table.width() != 2 {
+            return Err(Error::file(path, "the first line must be the header graph,label"));
+        }
+        let mut labels = Vec::new();
+        while table.advance()? {
+            table.expect_width(2)?;
+            if self.graph(&table, 0, false)? != labels.len() {
+                return Err(table.wrong("the graph has a row already"));
+            }
+            labels.push(table.name(1)?.to_owned());
+        }
+        Ok(labels)
+    }
+
+    /// Gives the number of features.
+    fn read_nodes(&mut self, path: &Path, complete: bool, options: &ReadOptions) -> Result<usize> {
+        let mut table = Table::open(path, true, options)?;
+        if !table.advance()? || !names_graphs(table.field(0)) || !names_ids(table.field(1)) {
+            return Err(Error::file(
+                path,
+                "the first line must be a header that begins with graph,node",
+            ));
+        }
+        let width = table.width();
+        while table.advance()? {
+            table.expect_width(width)?;
+            let graph = self.graph(&table, 0, complete)?;
+            let name = table.name(1)?.to_owned();
+            let parts = &mut self.parts[graph];
+            let position = parts.positions.len();
+            if parts.positions.insert(name, position).is_some() {
+                return Err(table.wrong("the node has a row already"));
+            }
+            for column in 2..width {
+                parts.features.push(table.float(column)?);
+            }
+        }
+        Ok(width - 2)
+    }
+
+    fn read_edges(
+        &mut self,
+        path: &Path,
+        nodes_known: bool,
+        graphs_known: bool,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let mut table = Table::open(path, true, options)?;
+        let columns = match table.advance()? {
+            true => GraphColumns::of_header(&table),
+            false => None,
+        };
+        let Some(GraphColumns { graph, edge }) = columns else {
+            return Err(Error::file(
+                path,
+                "the first line must be a header with the columns graph, source and target",
+            ));
+        };
+        let Columns {
+            source,
+            target,
+            weight,
+            width,
+        } = edge;
+        self.weighted = weight.is_some();
+        while table.advance()? {
+            table.expect_width(width)?;
+            let at = self.graph(&table, graph, graphs_known)?;
+            let mut ends = [0; 2];
+            for (end, column) in ends.iter_mut().zip([source, target]) {
+                let name = table.name(column)?;
+                let positions = &mut self.parts[at].positions;
+                *end = match positions.get(name) {
+                    Some(position) => *position,
+                    None if name.is_empty() => return Err(table.wrong("the id of a node is empty")),
+                    None if nodes_known => {
+                        return Err(
+                            table.wrong(format!("node `{name}` of this graph has no row in nodes.csv"))
+                        );
+                    }
+                    None => {
+                        let position = positions.len();
+                        positions.insert(name.to_owned(), position);
+                        position
+                    }
+                };
+            }
+            let weight = match weight {
+                Some(column) => table.float(column)?,
+                None => 1.0,
+            };
+            self.parts[at].edges.push((ends[0], ends[1], weight));
+        }
+        Ok(())
+    }
+
+    fn graphs(&self, width: Option<usize>, edges: &Path) -> Result<Vec<Graph>> {
+        let mut graphs = Vec::with_capacity(self.parts.len());
+        for (parts, name) in self.parts.iter().zip(&self.names) {
+            let nodes = parts.positions.len();
+            if nodes == 0 {
+                return Err(Error::file(
+                    edges,
+                    format!("graph `{name}` has no nodes: neither an edge nor a row in nodes.csv names one"),
+                ));
+            }
+            let mut graph = if self.weighted {
+                Graph::from_weighted_edges(nodes, &parts.edges)?
+            } else {
+                let pairs: Vec<(usize, usize)> = parts.edges.iter().map(|edge| (edge.0, edge.1)).collect();
+                Graph::from_edges(nodes, &pairs)?
+            };
+            if let Some(width) = width.filter(|width| *width > 0) {
+                let matrix = Array2::from_shape_vec((nodes, width), parts.features.clone())
+                    .map_err(|error| Error::file(edges, error.to_string()))?;
+                graph = graph.with_features(Features::dense(matrix)?)?;
+            }
+            graphs.push(graph);
+        }
+        Ok(graphs)
+    }
+}
+
+/// Classes, or numbers if there are fractions; nothing if no label is known.
+fn with_targets(dataset: GraphDataset, labels: Vec<String>) -> Result<GraphDataset> {
+    let known: Vec<&String> = labels.iter().filter(|label| !label.is_empty()).collect();
+    if known.is_empty() {
+        return Ok(dataset);
+    }
+    let number = |text: &str| text.parse::<f32>().ok().filter(|value| value.is_finite());
+    let whole = |text: &str| text.parse::<i64>().is_ok();
+    if known.iter().all(|label| number(label).is_some()) && !known.iter().all(|label| whole(label)) {
+        let values = labels.iter().map(|label| number(label).unwrap_or(f32::NAN));
+        let values = Array2::from_shape_fn((labels.len(), 1), {
+            let values: Vec<f32> = values.collect();
+            move |(row, _)| values[row]
+        });
+        return dataset.with_targets(Targets::Values(values));
+    }
+    let graphs = labels.len();
+    dataset.with_targets(Targets::Classes(LabelRows::in_order(labels).into_labels(graphs)?))
+}

@@ -1,0 +1,59 @@
+//! A mean, its spread, and what they were worked out from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::number;
+
+/// Several measurements of one thing.
+///
+/// ```
+/// use egg_report::Estimate;
+/// let estimate = Estimate::of(&[0.25, 0.75], 0);
+/// assert_eq!((estimate.mean, estimate.deviation), (0.5, Some(0.25)));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Estimate {
+    /// The mean; NaN if nothing was measured.
+    #[serde(with = "number")]
+    pub mean: f64,
+    /// The standard deviation, if it is known.
+    #[serde(rename = "std", with = "number::option")]
+    pub deviation: Option<f64>,
+    /// The measurements, if they are known.
+    #[serde(with = "number::list")]
+    pub values: Vec<f64>,
+}
+
+impl Default for Estimate {
+    fn default() -> Self {
+        Self {
+            mean: f64::NAN,
+            deviation: None,
+            values: Vec::new(),
+        }
+    }
+}
+
+impl Estimate {
+    /// Of some measurements; `ddof` is subtracted from their count under the
+    /// root. There is no deviation of no more numbers than `ddof`.
+    pub fn of(values: &[f64], ddof: usize) -> Self {
+        let count = values.len();
+        if count == 0 {
+            return Self::default();
+        }
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let squares = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+        Self {
+            mean,
+            deviation: (count > ddof).then(|| (squares / (count - ddof) as f64).sqrt()),
+            values: values.to_vec(),
+        }
+    }
+
+    /// Whether there is anything to show.
+    pub fn is_known(&self) -> bool {
+        self.mean.is_finite()
+    }
+}

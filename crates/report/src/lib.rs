@@ -1,0 +1,25 @@
+//! What a run of EGG leaves behind, and a page made from it.
+//!
+//! A run writes a [`Record`]; [`render`] makes one HTML page of one or several.
+//! The page needs no network and no other file.
+
+mod atomic;
+mod embedding;
+mod error;
+mod estimate;
+mod number;
+mod page;
+mod record;
+mod significance;
+pub mod svg;
+mod tsne;
+
+pub use embedding::{Embedding, Map, Rows};
+pub use error::{Error, Result};
+pub use estimate::Estimate;
+pub use page::{render, write_html};
+pub use record::{
+    Clustering, Confusion, Data, Epoch, FILE_NAME, Kind, Losses, Method, RankBin, Ranks, Record, Repetition,
+    Sweep, SweepPoint, SweepSeries, Trial, VERSION, Versions, shell_command,
+};
+pub use significance::{Comparison, Verdict, compare, holm, two_sided_p};

@@ -1,0 +1,116 @@
+//! What was taken for what.
+
+use plotters::prelude::*;
+use plotters::style::FontTransform;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::chart::{Canvas, Chart, Hit, HitShape, anchored, filled, shorten};
+use super::ink::Ink;
+use super::lines::fine;
+use crate::error::Result;
+use crate::record::Confusion;
+
+/// A row for each class, a column for each prediction, shaded by the share of
+/// the row; `None` for more than 24 classes, which no one could read.
+///
+/// # Errors
+/// If it can't be drawn.
+pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
+    const LEFT: u32 = 112;
+    const TOP: u32 = 44;
+    let columns = confusion.counts.iter().map(Vec::len).max().unwrap_or(0);
+    let side = confusion.counts.len().max(columns);
+    let count = |truth: usize, guess: usize| {
+        let row = confusion.counts.get(truth);
+        row.and_then(|row| row.get(guess)).copied().unwrap_or(0)
+    };
+    let total = |truth: usize| {
+        (0..side)
+            .map(|guess| u128::from(count(truth, guess)))
+            .sum::<u128>()
+    };
+    if side == 0 || side > 24 || (0..side).all(|truth| total(truth) == 0) {
+        return Ok(None);
+    }
+    let cell = (312 / side as u32).clamp(22, 78);
+    let text = if cell >= 56 {
+        13.0
+    } else if cell >= 36 {
+        10.5
+    } else {
+        7.5
+    };
+    let name = |class: usize| match confusion.classes.get(class) {
+        Some(name) if !name.is_empty() => name.clone(),
+        _ => format!("class {class}"),
+    };
+    let draw = |canvas: &Canvas<'_>| {
+        let write = |words: String, place: (u32, u32), style: TextStyle<'_>| {
+            let text = Text::new(words, (fine(place.0), fine(place.1)), style);
+            canvas.draw(&text).map_err(|error| error.to_string())
+        };
+        let small = |horizontal| anchored(11.0, Ink::Muted, horizontal, VPos::Center);
+        write(
+            "predicted".to_owned(),
+            (LEFT + side as u32 * cell / 2, 10),
+            small(HPos::Center),
+        )?;
+        let upright = small(HPos::Center).transform(FontTransform::Rotate270);
+        write(
+            "true class".to_owned(),
+            (8, TOP + side as u32 * cell / 2),
+            upright,
+        )?;
+        let fits = (cell as usize * 10 / 62).max(3);
+        let mut hits = Vec::new();
+        for class in 0..side {
+            let middle = class as u32 * cell + cell / 2;
+            let style = anchored(11.0, Ink::Text, HPos::Right, VPos::Center);
+            write(shorten(&name(class), 14), (LEFT - 7, TOP + middle), style)?;
+            let style = anchored(11.0, Ink::Text, HPos::Center, VPos::Center);
+            write(shorten(&name(class), fits), (LEFT + middle, TOP - 10), style)?;
+        }
+        for truth in 0..side {
+            for guess in 0..side {
+                let share = count(truth, guess) as f64 / (total(truth) as f64).max(1.0);
+                let (x, y) = (LEFT + guess as u32 * cell, TOP + truth as u32 * cell);
+                let corners = [
+                    (fine(x) + 5, fine(y) + 5),
+                    (fine(x + cell) - 5, fine(y + cell) - 5),
+                ];
+                for style in [filled(Ink::Grid, 0.45), filled(Ink::Series(0), share)] {
+                    let shade = Rectangle::new(corners, style);
+                    canvas.draw(&shade).map_err(|error| error.to_string())?;
+                }
+                let ink = if share > 0.55 { Ink::Surface } else { Ink::Text };
+                let (middle, half) = (x + cell / 2, y + cell / 2);
+                let lift = if cell >= 44 { 7 } else { 0 };
+                let style = anchored(text, ink, HPos::Center, VPos::Center);
+                write(count(truth, guess).to_string(), (middle, half - lift), style)?;
+                if cell >= 44 {
+                    let style = anchored(text - 2.5, ink, HPos::Center, VPos::Center);
+                    write(format!("{:.0}%", 100.0 * share), (middle, half + 9), style)?;
+                }
+                hits.push(Hit {
+                    shape: HitShape::Rectangle {
+                        x: fine(x),
+                        y: fine(y),
+                        width: fine(cell),
+                        height: fine(cell),
+                    },
+                    words: format!(
+                        "{} taken for {}: {} of {} ({:.1}%)",
+                        name(truth),
+                        name(guess),
+                        count(truth, guess),
+                        total(truth),
+                        100.0 * share
+                    ),
+                });
+            }
+        }
+        Ok(hits)
+    };
+    let (width, height) = (LEFT + side as u32 * cell + 12, TOP + side as u32 * cell + 8);
+    Chart::draw("confusion matrix", (width.max(300), height), draw).map(Some)
+}

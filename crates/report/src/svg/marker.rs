@@ -1,0 +1,73 @@
+//! Points that can be told apart without colours.
+
+use plotters::prelude::*;
+
+use super::chart::{Canvas, FINE, filled};
+use super::ink::{Ink, SERIES};
+
+/// Corners of a shape around 0 with radius 1, in order; none for a circle.
+fn corners(shape: usize) -> Vec<(f64, f64)> {
+    let turned = |count: usize, offset: f64| {
+        let turn = std::f64::consts::TAU / count as f64;
+        (0..count)
+            .map(|i| ((i as f64 + offset) * turn).sin_cos())
+            .map(|(sin, cos)| (sin, -cos))
+            .collect::<Vec<_>>()
+    };
+    let scaled = |points: Vec<(f64, f64)>, factor: f64| {
+        points
+            .into_iter()
+            .map(|(x, y)| (factor * x, factor * y))
+            .collect::<Vec<_>>()
+    };
+    match shape % 6 {
+        0 => Vec::new(),
+        1 => scaled(turned(3, 0.0), 1.25),
+        2 => scaled(turned(4, 0.5), 1.25),
+        3 => scaled(turned(4, 0.0), 1.25),
+        4 => scaled(turned(3, 0.5), 1.25),
+        _ => {
+            // A plus.
+            let (a, b) = (0.4, 1.2);
+            vec![
+                (-a, -b),
+                (a, -b),
+                (a, -a),
+                (b, -a),
+                (b, a),
+                (a, a),
+                (a, b),
+                (-a, b),
+                (-a, a),
+                (-b, a),
+                (-b, -a),
+                (-a, -a),
+            ]
+        }
+    }
+}
+
+/// Draws the marker of a class, `radius` in pixels.
+pub(crate) fn draw(
+    canvas: &Canvas<'_>,
+    class: usize,
+    (x, y): (i32, i32),
+    radius: f64,
+    opacity: f64,
+) -> std::result::Result<(), String> {
+    let style = filled(Ink::Series(class % SERIES), opacity);
+    // Where colours repeat, shapes don't.
+    let corners = corners(class % 6 + class / SERIES);
+    let radius = radius * f64::from(FINE);
+    let drawn = if corners.is_empty() {
+        canvas.draw(&Circle::new((x, y), radius as i32, style))
+    } else {
+        let place =
+            |(dx, dy): (f64, f64)| (x + (radius * dx).round() as i32, y + (radius * dy).round() as i32);
+        canvas.draw(&Polygon::new(
+            corners.into_iter().map(place).collect::<Vec<_>>(),
+            style,
+        ))
+    };
+    drawn.map_err(|error| error.to_string())
+}

@@ -1,0 +1,111 @@
+//! Maps of many dimensions in two, by t-SNE (van der Maaten and Hinton 2008).
+//!
+//! The same seed gives the same bits on any number of threads. `bhtsne` does not
+//! promise that by itself: its sums over points and its search for neighbours
+//! depend on the number of threads and on an unseeded generator. So the start
+//! and the neighbours are given to it, and it runs in a pool of one thread.
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::embedding::{Map, Rows};
+
+const PERPLEXITY: f32 = 30.0;
+const STEPS: usize = 750;
+/// How exact: 0 is, 0.5 is usual.
+const THETA: f32 = 0.5;
+
+/// Rows for a map: all that are finite, or `most` of them in random order, sorted.
+pub(crate) fn sample(rows: &Rows, count: usize, most: usize, seed: u64) -> Vec<usize> {
+    let whole = |&row: &usize| {
+        let numbers = rows.values.get(row * rows.columns..(row + 1) * rows.columns);
+        numbers.is_some_and(|numbers| numbers.iter().all(|x| x.is_finite()))
+    };
+    let mut chosen: Vec<usize> = (0..count).filter(whole).collect();
+    if chosen.len() > most {
+        chosen.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        chosen.truncate(most);
+        chosen.sort_unstable();
+    }
+    chosen
+}
+
+/// The map of the chosen rows, all of them finite.
+pub(crate) fn map(rows: &Rows, chosen: &[usize], total: usize, seed: u64) -> Map {
+    let row = |&row: &usize| &rows.values[row * rows.columns..(row + 1) * rows.columns];
+    // A map has no scale, and squares of large numbers overflow.
+    let largest = chosen
+        .iter()
+        .flat_map(row)
+        .fold(0f32, |most, x| most.max(x.abs()));
+    let scale = if largest > 0.0 { largest } else { 1.0 };
+    let points: Vec<Vec<f32>> = chosen
+        .iter()
+        .map(|i| row(i).iter().map(|x| x / scale).collect())
+        .collect();
+    let points: Vec<&[f32]> = points.iter().map(Vec::as_slice).collect();
+    let (flat, method) = if points.len() < 4 {
+        // Too few to have neighbours: side by side.
+        let flat = (0..points.len()).flat_map(|i| [i as f32, 0.0]).collect();
+        (flat, "too few rows for t-SNE: side by side".to_owned())
+    } else {
+        let perplexity = PERPLEXITY.min((points.len() - 1) as f32 / 3.0);
+        let method = format!("t-SNE, perplexity {perplexity:.0}, {STEPS} steps, seed {seed}");
+        (layout(&points, perplexity, seed), method)
+    };
+    Map {
+        x: flat.iter().step_by(2).copied().collect(),
+        y: flat.iter().skip(1).step_by(2).copied().collect(),
+        rows: total,
+        method,
+    }
+}
+
+fn layout(points: &[&[f32]], perplexity: f32, seed: u64) -> Vec<f32> {
+    let count = ((3.0 * perplexity) as usize).clamp(1, points.len() - 1);
+    let neighbours = neighbours(points, count);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let start: Vec<f32> = (0..2 * points.len())
+        .map(|_| rng.random_range(-1e-2f32..1e-2))
+        .collect();
+    let run = move || {
+        let mut tsne = bhtsne::tSNE::<f32, &[f32], 2>::new(points);
+        tsne.perplexity(perplexity).epochs(STEPS).initial_embedding(start);
+        tsne.barnes_hut_with_neighbors(THETA, &neighbours);
+        tsne.embedding()
+    };
+    match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(pool) => pool.install(run),
+        // No thread to be had: whatever pool there is gives a map as good.
+        Err(_) => run(),
+    }
+}
+
+/// Of every point the nearest others, in order; ties by number.
+fn neighbours(points: &[&[f32]], count: usize) -> Vec<Vec<bhtsne::Neighbor<f32>>> {
+    let nearest = |i: usize| {
+        let mut distances: Vec<(f32, usize)> = (0..points.len())
+            .filter(|&j| j != i)
+            .map(|j| (distance(points[i], points[j]), j))
+            .collect();
+        distances.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let kept = distances.into_iter().take(count);
+        kept.map(|(distance, index)| bhtsne::Neighbor { index, distance })
+            .collect()
+    };
+    (0..points.len()).into_par_iter().map(nearest).collect()
+}
+
+/// Eight sums side by side, which is what vectors are made for.
+fn distance(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0f32; 8];
+    let (a, b) = (a.chunks(8), b.chunks(8));
+    for (a, b) in a.zip(b) {
+        for ((sum, x), y) in sums.iter_mut().zip(a).zip(b) {
+            *sum += (x - y) * (x - y);
+        }
+    }
+    sums.iter().sum::<f32>().sqrt()
+}

@@ -1,0 +1,97 @@
+//! What is on a page.
+
+use egg_report::{Kind, Method, Record, Repetition, render};
+
+use crate::made_up;
+
+#[test]
+fn everything_is_there() {
+    let records = made_up::records();
+    let page = render(&records).unwrap();
+    for words in [
+        "test accuracy of each method",
+        "validation loss by epoch",
+        "validation accuracy by epoch",
+        "Where embeddings lie",
+        "420 graphs (test part of fold 1); t-SNE, perplexity 30",
+        "EGG: ranks p, layer 4",
+        "of the sum of the singular values",
+        "What was taken for what",
+        "difference within the noise",
+        "\u{25bc} worse",
+        "Clusterings of made-up network",
+        "loss of the autoencoder by epoch",
+        "test accuracy against threshold r",
+        "\u{2713} chosen",
+        "The first 10 of 24 settings",
+        "cargo run -p egg-report --example gallery",
+        "xxh3:0123456789abcdef0123456789abcdef",
+        "OpenBLAS 0.3.21",
+        "&quot;weight_decay&quot;: 0.0005",
+        "No number on this page was measured",
+        "<dt>seed</dt><dd>42</dd>",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    // Nothing is fetched from anywhere.
+    for outside in ["http://", "https://", "src=", "@import", "url("] {
+        let found = page.matches(outside).count();
+        let names = page.matches("\"http://www.w3.org/2000/svg\"").count();
+        assert_eq!(found, if outside == "http://" { names } else { 0 }, "{outside}");
+    }
+    // Stand-ins for colours are all replaced.
+    assert!(!page.contains("=\"#0100") && !page.contains("=\"#0200") && !page.contains("=\"#0300"));
+}
+
+fn run(title: &str, pool: &str, scores: [f64; 3]) -> Record {
+    let mut record = Record::new(Kind::Train, title);
+    record.data.name = "MUTAG".to_owned();
+    record.data.fingerprint = "1234".to_owned();
+    record.methods.push(Method {
+        name: pool.to_owned(),
+        repetitions: (0..3)
+            .map(|i| Repetition {
+                split: format!("fold {i}"),
+                parts: (150, 19, 19),
+                test: Some(scores[i]),
+                ..Repetition::default()
+            })
+            .collect(),
+        ..Method::default()
+    });
+    record
+}
+
+#[test]
+fn runs_on_the_same_data_are_compared() {
+    let first = run("one", "EGG", [0.8, 0.7, 0.9]);
+    let second = run("two", "SUM", [0.7, 0.7, 0.8]);
+    let page = render(&[first.clone(), second.clone()]).unwrap();
+    assert_eq!(page.matches("<h2 id=\"part-1\">Results on MUTAG").count(), 1);
+    assert!(page.contains("against EGG") && page.contains("difference within the noise"));
+    assert!(page.contains("\u{2212}6.67"), "SUM is 6.67 points below");
+
+    let mut elsewhere = second;
+    elsewhere.data.fingerprint = "5678".to_owned();
+    let page = render(&[first.clone(), elsewhere]).unwrap();
+    assert!(!page.contains("against EGG"));
+
+    // The same name twice: told apart by the runs' titles.
+    let page = render(&[first.clone(), run("again", "EGG", [0.7, 0.7, 0.7])]).unwrap();
+    assert!(page.contains("EGG (one)") && page.contains("EGG (again)"));
+    let page = render(&[first.clone(), first]).unwrap();
+    assert!(page.contains("EGG (one) #1") && page.contains("EGG (one) #2"));
+}
+
+#[test]
+fn a_standalone_chart_carries_its_colours() {
+    let records = made_up::records();
+    let methods: Vec<&Method> = records[0].methods.iter().collect();
+    let chart = egg_report::svg::loss_curves(&methods, &[0, 1, 2, 3, 4])
+        .unwrap()
+        .unwrap();
+    let file = chart.standalone();
+    assert!(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(file.contains("prefers-color-scheme: dark") && file.contains("stroke=\"#0072b2\""));
+    assert_eq!(file.matches("<svg").count(), 1);
+}
