@@ -174,6 +174,19 @@ impl Graph {
         self.checked()
     }
 
+    /// Takes the nodes' classes away, for whoever must not see them.
+    ///
+    /// ```
+    /// use egg_graph::{Graph, Labels};
+    /// let graph = Graph::from_edges(2, &[(0, 1)])?.with_node_labels(Labels::from_values(&[5, 6]))?;
+    /// assert!(graph.without_node_labels().node_labels().is_none());
+    /// # Ok::<(), egg_graph::Error>(())
+    /// ```
+    pub fn without_node_labels(mut self) -> Self {
+        self.store.labels = None;
+        self
+    }
+
     fn checked(self) -> Result<Self> {
         self.store.check()?;
         Ok(self)

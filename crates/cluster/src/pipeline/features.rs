@@ -18,6 +18,9 @@ pub enum FeatureUse {
     RowSum,
     /// Each row divided by its length.
     UnitLength,
+    /// Each column multiplied with `ln(n / rows that have it)`, then each row divided
+    /// by its length: words that many documents have say little (tf-idf).
+    TfIdf,
     /// Not at all: every node is told by its number alone (the n x n identity, in
     /// sparse rows). For graphs without features.
     Identity,
@@ -30,6 +33,10 @@ impl FeatureUse {
             Self::RowSum => Cow::Owned(dataset.clone().normalise_features()?),
             Self::UnitLength => {
                 let features = unit_length(dataset.features())?;
+                Cow::Owned(dataset.clone().with_features(features)?)
+            }
+            Self::TfIdf => {
+                let features = unit_length(&rare_first(dataset.features())?)?;
                 Cow::Owned(dataset.clone().with_features(features)?)
             }
             Self::Identity => {
@@ -75,6 +82,41 @@ fn unit_length(features: &Features) -> Result<Features> {
     Ok(Features::dense(matrix)?)
 }
 
+/// Columns multiplied with the logarithm of how rare they are. One that every row
+/// has becomes 0.
+fn rare_first(features: &Features) -> Result<Features> {
+    let rows = features.rows() as f64;
+    #[expect(clippy::cast_possible_truncation, reason = "to f32")]
+    let weights = |counts: Vec<usize>| -> Vec<f32> {
+        let weight = |count: usize| (rows / count.max(1) as f64).ln() as f32;
+        counts.into_iter().map(weight).collect()
+    };
+    if let Some(matrix) = features.as_sparse() {
+        let mut counts = vec![0; matrix.shape().1];
+        let entries = || matrix.columns().iter().zip(matrix.values());
+        for (column, value) in entries() {
+            counts[*column as usize] += usize::from(*value != 0.0);
+        }
+        let weights = weights(counts);
+        let values = entries().map(|(column, value)| value * weights[*column as usize]);
+        return Ok(Features::sparse(CsrMatrix::new(
+            matrix.offsets().to_vec(),
+            matrix.columns().to_vec(),
+            values.collect(),
+            matrix.shape().1,
+        )?));
+    }
+    let mut matrix = features.to_dense();
+    let count = |column: ndarray::ArrayView1<'_, f32>| column.iter().filter(|value| **value != 0.0).count();
+    let weights = weights(matrix.columns().into_iter().map(count).collect());
+    for mut row in matrix.rows_mut() {
+        row.iter_mut()
+            .zip(&weights)
+            .for_each(|(value, weight)| *value *= weight);
+    }
+    Ok(Features::dense(matrix)?)
+}
+
 #[cfg(test)]
 mod tests {
     use egg_graph::Graph;
@@ -102,6 +144,16 @@ mod tests {
             assert_eq!(
                 of(FeatureUse::Identity).to_dense(),
                 ndarray::Array2::<f32>::eye(3)
+            );
+            // The first column is in one row of three, the second in two.
+            let (rare, common) = (3f64.ln() * 3.0, 1.5f64.ln() * 4.0);
+            let length = rare.hypot(common);
+            let weighted = of(FeatureUse::TfIdf).to_dense();
+            let expected = array![[rare / length, common / length], [0.0, 0.0], [0.0, 1.0]];
+            assert!(
+                (weighted.mapv(f64::from) - expected)
+                    .iter()
+                    .all(|gap| gap.abs() < 1e-6)
             );
             let kept = of(FeatureUse::UnitLength).as_sparse().is_some();
             assert_eq!(kept, features.as_sparse().is_some());

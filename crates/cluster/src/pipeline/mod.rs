@@ -27,6 +27,7 @@ mod features;
 mod preset;
 mod report;
 mod run;
+pub mod tune;
 
 pub use config::{Clusterer, Coordinates, Links, NodeClusteringConfig};
 pub use event::ClusteringEvent;
@@ -34,3 +35,4 @@ pub use features::FeatureUse;
 pub use preset::Preset;
 pub use report::{ClusterReport, Timings};
 pub use run::{NodeClustering, NodeClusters, NodeEmbedding};
+pub use tune::{ClusteringScore, Grid, TrainingScore, TuneProgress, Tuning, tune};

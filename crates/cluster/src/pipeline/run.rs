@@ -258,7 +258,7 @@ impl NodeClustering {
         }
     }
 
-    fn cluster_count(&self, labels: Option<&Labels>, nodes: usize) -> Result<usize> {
+    pub(super) fn cluster_count(&self, labels: Option<&Labels>, nodes: usize) -> Result<usize> {
         let clusters = match (self.config.clusters, labels) {
             (Some(clusters), _) => clusters,
             (None, Some(labels)) if labels.class_count() > 0 => labels.class_count(),

@@ -3,6 +3,7 @@
 mod fixture;
 mod samples;
 mod tensors;
+mod tuning;
 
 mod autoencoder_bad_input;
 mod autoencoder_training;

@@ -1,0 +1,72 @@
+//! What was asked for.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use egg_cluster::pipeline::{NodeClusteringConfig, Preset};
+use egg_cluster::vgae::Likelihood;
+
+pub(crate) struct Arguments {
+    pub(crate) data: String,
+    pub(crate) preset: Preset,
+    pub(crate) repetitions: u64,
+    /// Of the first repetition.
+    pub(crate) seed: u64,
+    pub(crate) epochs: Option<u64>,
+    pub(crate) sampled: bool,
+    /// Where records are kept.
+    pub(crate) record: Option<PathBuf>,
+    /// Of the sources, for the record.
+    pub(crate) revision: String,
+    /// Seconds after which no further repetition is begun.
+    pub(crate) budget: f64,
+}
+
+impl Arguments {
+    pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
+        let mut given = std::env::args().skip(1);
+        let data = given.next().ok_or("which data set, or how many nodes?")?;
+        let mut arguments = Self {
+            data,
+            preset: Preset::Paper,
+            repetitions: 1,
+            seed: 0,
+            epochs: None,
+            sampled: false,
+            record: None,
+            revision: "unknown".to_owned(),
+            budget: f64::INFINITY,
+        };
+        while let Some(option) = given.next() {
+            if option == "--sampled" {
+                arguments.sampled = true;
+                continue;
+            }
+            let value = given.next().ok_or_else(|| format!("{option} needs a value"))?;
+            match option.as_str() {
+                "--preset" => arguments.preset = value.parse()?,
+                "--repetitions" => arguments.repetitions = value.parse()?,
+                "--seed" => arguments.seed = value.parse()?,
+                "--epochs" => arguments.epochs = Some(value.parse()?),
+                "--record" => arguments.record = Some(value.into()),
+                "--revision" => arguments.revision = value,
+                "--budget" => arguments.budget = value.parse()?,
+                _ => return Err(format!("no such option: {option}").into()),
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// The settings, with the seed of the first repetition.
+    pub(crate) fn config(&self) -> NodeClusteringConfig {
+        let mut config = self.preset.config();
+        config.seed = self.seed;
+        if let Some(epochs) = self.epochs {
+            config.autoencoder.epochs = epochs;
+        }
+        if self.sampled {
+            config.autoencoder.likelihood = Likelihood::NegativeSampling;
+        }
+        config
+    }
+}

@@ -1,0 +1,121 @@
+//! Results on disk: one file per data set and preset, written after every
+//! repetition, gone on with where it ends. `cargo xtask bench paper` makes tables
+//! of them.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use egg_cluster::metrics::Ranking;
+use egg_cluster::pipeline::{ClusterReport, Coordinates, NodeClusteringConfig};
+use egg_graph::GraphDataset;
+use serde::{Deserialize, Serialize};
+
+/// Everything about a clustering but how long it took depends on these, and on the
+/// seed of a repetition.
+#[derive(Serialize, Deserialize, PartialEq)]
+pub(crate) struct Subject {
+    pub(crate) table: String,
+    pub(crate) dataset: String,
+    pub(crate) preset: String,
+    pub(crate) config: NodeClusteringConfig,
+    pub(crate) data: Data,
+    pub(crate) methods: BTreeMap<String, Coordinates>,
+}
+
+#[derive(Serialize, Deserialize, PartialEq)]
+pub(crate) struct Data {
+    /// SHA-256 of the content.
+    pub(crate) fingerprint: String,
+    pub(crate) nodes: usize,
+    pub(crate) edges: usize,
+    pub(crate) features: usize,
+    pub(crate) classes: usize,
+}
+
+impl Data {
+    pub(crate) fn of(dataset: &GraphDataset) -> Self {
+        Self {
+            fingerprint: dataset.fingerprint(),
+            nodes: dataset.node_count(),
+            edges: dataset.edge_count(),
+            features: dataset.features().width(),
+            classes: dataset.node_labels().map_or(0, |labels| labels.class_count()),
+        }
+    }
+}
+
+/// One training, and what came of it by each method.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Repetition {
+    pub(crate) seed: u64,
+    pub(crate) revision: String,
+    pub(crate) machine: String,
+    pub(crate) threads: usize,
+    /// Of everything.
+    pub(crate) seconds: f64,
+    pub(crate) validation: Option<Ranking>,
+    pub(crate) test: Option<Ranking>,
+    pub(crate) methods: BTreeMap<String, ClusterReport>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Record {
+    #[serde(flatten)]
+    pub(crate) subject: Subject,
+    pub(crate) repetitions: Vec<Repetition>,
+}
+
+impl Record {
+    /// The record of a subject: the one on disk, or a new one.
+    pub(crate) fn open(folder: Option<&Path>, subject: Subject) -> Result<Self, Box<dyn Error>> {
+        let path = folder.map(|folder| subject.path(folder));
+        if let Some(path) = path.filter(|path| path.exists()) {
+            let found: Self = serde_json::from_slice(&std::fs::read(&path)?)?;
+            if found.subject != subject {
+                let advice = "is of other data or settings: move it away, or record elsewhere";
+                return Err(format!("{} {advice}", path.display()).into());
+            }
+            return Ok(found);
+        }
+        Ok(Self {
+            subject,
+            repetitions: Vec::new(),
+        })
+    }
+
+    pub(crate) fn has(&self, seed: u64) -> bool {
+        self.repetitions.iter().any(|repetition| repetition.seed == seed)
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        folder: Option<&Path>,
+        repetition: Repetition,
+    ) -> Result<(), Box<dyn Error>> {
+        self.repetitions.push(repetition);
+        self.repetitions.sort_by_key(|repetition| repetition.seed);
+        let Some(folder) = folder else { return Ok(()) };
+        std::fs::create_dir_all(folder)?;
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        Ok(egg_nn::atomic::write(
+            &self.subject.path(folder),
+            text.as_bytes(),
+        )?)
+    }
+}
+
+impl Subject {
+    fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}-{}.json", self.dataset.to_lowercase(), self.preset))
+    }
+}
+
+/// The processor.
+pub(crate) fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("model name"));
+    let name = line.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
+    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}

@@ -1,0 +1,137 @@
+//! Settings chosen without labels.
+
+use egg_cluster::Error;
+use egg_cluster::pipeline::{Coordinates, FeatureUse, Grid, NodeClustering, Preset, Tuning, tune};
+use egg_cluster::vgae::Control;
+use egg_graph::synthetic::BlockModel;
+use egg_graph::{GraphDataset, Labels};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn dataset() -> GraphDataset {
+    let model = BlockModel {
+        nodes: 240,
+        blocks: 3,
+        ..BlockModel::default()
+    };
+    model.generate(&mut ChaCha8Rng::seed_from_u64(3)).unwrap()
+}
+
+fn grid() -> Grid {
+    Grid {
+        features: vec![FeatureUse::Raw, FeatureUse::UnitLength],
+        variational: vec![false],
+        epochs: vec![6, 15],
+        ..Grid::default()
+    }
+}
+
+fn tuned(dataset: &GraphDataset) -> Tuning {
+    let base = Preset::Paper.config();
+    tune(&[dataset], &grid(), &base, &[0, 1], &mut |_| Control::Continue).unwrap()
+}
+
+#[test]
+fn labels_change_nothing_but_the_number_of_clusters() {
+    let truth = dataset();
+    let graph = truth.graph(0).unwrap().to_graph();
+    // As many classes, all of them wrong.
+    let wrong: Vec<Option<u32>> = (0..240).map(|node| Some(node % 3)).collect();
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let graph = graph
+        .with_node_labels(Labels::new(&wrong, names).unwrap())
+        .unwrap();
+    let lied_to = GraphDataset::single("lied to", graph);
+    assert_eq!(tuned(&truth), tuned(&lied_to));
+}
+
+#[test]
+fn the_best_by_each_criterion_is_taken_and_all_are_told() {
+    let truth = dataset();
+    let tuning = tuned(&truth);
+    assert_eq!(tuning.trainings.len(), 4);
+    assert_eq!(tuning.clusterings.len(), 2 * grid().coordinates.len());
+    let best = tuning
+        .trainings
+        .iter()
+        .map(|tried| tried.roc_auc)
+        .fold(0.0, f64::max);
+    let first = tuning
+        .trainings
+        .iter()
+        .find(|tried| tried.roc_auc == best)
+        .unwrap();
+    assert_eq!(tuning.config.features, first.features);
+    assert_eq!(tuning.config.autoencoder.epochs, first.epochs);
+    assert!(!tuning.config.autoencoder.encoder.variational);
+    let best = tuning
+        .clusterings
+        .iter()
+        .map(|tried| tried.modularity)
+        .fold(-1.0, f64::max);
+    let first = tuning
+        .clusterings
+        .iter()
+        .find(|tried| tried.modularity == best)
+        .unwrap();
+    assert_eq!(tuning.config.coordinates, first.coordinates);
+
+    // A score is the mean of what a run by hand gives.
+    let mut sum = 0.0;
+    for seed in [0, 1] {
+        let mut config = tuning.config;
+        config.seed = seed;
+        let found = NodeClustering::new(config)
+            .unwrap()
+            .run(&truth, None, &mut |_| Control::Continue);
+        sum += found.unwrap().report.modularity.unwrap();
+    }
+    assert!((sum / 2.0 - best).abs() < 1e-12);
+}
+
+#[test]
+fn an_epoch_of_a_longer_training_scores_as_a_training_of_its_own() {
+    let truth = dataset();
+    let base = Preset::Paper.config();
+    let scores = |epochs: Vec<u64>| {
+        let grid = Grid { epochs, ..grid() };
+        let tuning = tune(&[&truth], &grid, &base, &[4], &mut |_| Control::Continue).unwrap();
+        let of_six = tuning.trainings.iter().filter(|tried| tried.epochs == 6);
+        of_six.map(|tried| tried.roc_auc.to_bits()).collect::<Vec<_>>()
+    };
+    assert_eq!(scores(vec![6, 15]), scores(vec![6]));
+}
+
+#[test]
+fn nothing_to_choose_from_is_refused_and_cancelling_cancels() {
+    let truth = dataset();
+    let base = Preset::Paper.config();
+    let go_on = &mut |_: &_| Control::Continue;
+    for bad in [
+        Grid {
+            features: vec![],
+            ..grid()
+        },
+        Grid {
+            epochs: vec![10, 0],
+            ..grid()
+        },
+        Grid {
+            coordinates: Vec::<Coordinates>::new(),
+            ..grid()
+        },
+    ] {
+        let refused = tune(&[&truth], &bad, &base, &[0], go_on);
+        assert!(matches!(refused, Err(Error::Setting { .. })), "{refused:?}");
+    }
+    assert!(matches!(
+        tune(&[&truth], &grid(), &base, &[], go_on),
+        Err(Error::Setting { .. })
+    ));
+    assert!(matches!(
+        tune(&[], &grid(), &base, &[0], go_on),
+        Err(Error::Setting { .. })
+    ));
+    let cancelled = tune(&[&truth], &grid(), &base, &[0], &mut |_| Control::Cancel);
+    assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
+}
