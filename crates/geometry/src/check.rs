@@ -39,7 +39,7 @@ fn all_finite<T: Scalar>(entries: &[T]) -> bool {
     let mut sums = [T::zero(); LANES];
     for block in blocks {
         for (sum, entry) in sums.iter_mut().zip(block) {
-            *sum = *sum + *entry * T::zero();
+            *sum += *entry * T::zero();
         }
     }
     sums.iter().chain(rest).all(|entry| entry.is_finite())

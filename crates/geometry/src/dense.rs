@@ -5,7 +5,6 @@
 //! and nothing is allocated for them once a [`Scratch`] has grown; the thin SVD
 //! allocates.
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
 use crate::check;
@@ -129,7 +128,7 @@ pub fn multiply(
     check::shape("right factor", &b, (a.ncols(), b.ncols()))?;
     check::shape("product", &c.view(), (a.nrows(), b.ncols()))?;
     linalg::ready();
-    general_mat_mul(alpha, &a, &b, beta, c);
+    linalg::multiply(alpha, a, b, beta, c);
     Ok(())
 }
 

@@ -1,13 +1,12 @@
 //! The decomposition behind a projector: the directions of `H` and how many of
 //! them are kept, in memory that can be used again.
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
 use crate::check;
 use crate::error::{Error, Result};
 use crate::flatten::Flatten;
-use crate::linalg::{self, Decompose};
+use crate::linalg::{self, Decompose, multiply};
 use crate::rank::{RankChoice, RankRule, Spectrum};
 use crate::scalar::{Scalar, max_abs};
 use crate::workspace::{Workspace, matrix_in, matrix_mut, matrix_ref, scale_into};
@@ -202,11 +201,11 @@ impl Factors {
             self.stored = columns;
             self.directions.resize(order * order, 0.0);
             let mut gram = matrix_mut(&mut self.directions, order, order);
-            general_mat_mul(1.0, &scaled.t(), &scaled, 0.0, &mut gram);
+            multiply(1.0, scaled.t(), scaled, 0.0, &mut gram);
             &mut self.directions[..]
         } else {
             let mut gram = matrix_in(&mut workspace.square, order, order);
-            general_mat_mul(1.0, &scaled, &scaled.t(), 0.0, &mut gram);
+            multiply(1.0, scaled, scaled.t(), 0.0, &mut gram);
             &mut workspace.square[..order * order]
         };
         workspace.values.resize(order, 0.0);
@@ -258,7 +257,7 @@ impl Factors {
         let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
         let vectors = matrix_ref(&workspace.square[..rows * rows], rows, rows);
         let mut directions = matrix_mut(&mut self.directions, kept, columns);
-        general_mat_mul(1.0, &vectors.slice(s![..kept, ..]), &scaled, 0.0, &mut directions);
+        multiply(1.0, vectors.slice(s![..kept, ..]), scaled, 0.0, &mut directions);
         for (mut direction, sigma) in directions.rows_mut().into_iter().zip(&self.sigma) {
             direction *= sigma.recip();
         }
@@ -282,7 +281,7 @@ impl Factors {
         let (kept, columns) = (self.stored, self.columns);
         let mut correction = matrix_in(&mut workspace.square, kept, kept);
         let mut directions = matrix_mut(&mut self.directions, kept, columns);
-        general_mat_mul(1.0, &directions, &directions.t(), 0.0, &mut correction);
+        multiply(1.0, directions.view(), directions.t(), 0.0, &mut correction);
         for ((row, column), entry) in correction.indexed_iter_mut() {
             *entry = match row.cmp(&column) {
                 std::cmp::Ordering::Less => 0.0,
@@ -292,7 +291,7 @@ impl Factors {
         }
         let mut before = matrix_in(&mut workspace.products[0], kept, columns);
         before.assign(&directions);
-        general_mat_mul(-1.0, &correction, &before, 1.0, &mut directions);
+        multiply(-1.0, correction.view(), before.view(), 1.0, &mut directions);
     }
 
     /// What the rule decided.
@@ -398,7 +397,7 @@ impl Factors {
     pub(crate) fn projector_in<'a>(&self, square: &'a mut Vec<f64>) -> ArrayViewMut2<'a, f64> {
         let (kept, _) = self.split();
         let mut projector = matrix_in(square, self.columns, self.columns);
-        general_mat_mul(1.0, &kept.t(), &kept, 0.0, &mut projector);
+        multiply(1.0, kept.t(), kept, 0.0, &mut projector);
         projector
     }
 

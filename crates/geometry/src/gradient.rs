@@ -17,13 +17,13 @@
 //! [`Scalar::GAP_GUARD`](crate::Scalar::GAP_GUARD): exact to `(eps / x)^2`,
 //! bounded by `1 / (2 eps)`, and 0 on a tie, where `P` has no derivative.
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
 
 use crate::check;
 use crate::error::{Error, Result};
 use crate::factors::Factors;
 use crate::flatten::Flatten;
+use crate::linalg::multiply;
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
 use crate::workspace::{Workspace, matrix_in, scale_into};
 
@@ -153,7 +153,7 @@ impl Factors {
         // G_C = U_p B + (U_p B)^T.
         let mut a = matrix_in(in_kept, p, m);
         match upstream {
-            Upstream::Square => general_mat_mul(1.0, &kept, &g, 0.0, &mut a),
+            Upstream::Square => multiply(1.0, kept, g.view(), 0.0, &mut a),
             Upstream::Diagonal => {
                 Zip::from(&mut a)
                     .and(&kept)
@@ -162,23 +162,23 @@ impl Factors {
             }
         }
         let mut x = matrix_in(coupling, p, dropped.nrows());
-        general_mat_mul(1.0, &a, &dropped.t(), 0.0, &mut x);
+        multiply(1.0, a.view(), dropped.t(), 0.0, &mut x);
 
         let complement_is_stored = kept.nrows() + dropped.nrows() == m;
         if complement_is_stored {
             self.divide_by_gaps::<T>(&mut x);
-            general_mat_mul(1.0, &x, &dropped, 0.0, &mut a);
+            multiply(1.0, x.view(), dropped, 0.0, &mut a);
         } else {
             // The rest of A lies in the null space, where lambda_j = 0.
             let mut within = matrix_in(null, p, p);
-            general_mat_mul(1.0, &a, &kept.t(), 0.0, &mut within);
-            general_mat_mul(-1.0, &within, &kept, 1.0, &mut a);
-            general_mat_mul(-1.0, &x, &dropped, 1.0, &mut a);
+            multiply(1.0, a.view(), kept.t(), 0.0, &mut within);
+            multiply(-1.0, within.view(), kept, 1.0, &mut a);
+            multiply(-1.0, x.view(), dropped, 1.0, &mut a);
             for (i, mut row) in a.rows_mut().into_iter().enumerate() {
                 row *= inverse_gap::<T>(self.eigenvalue(i), 0.0);
             }
             self.divide_by_gaps::<T>(&mut x);
-            general_mat_mul(1.0, &x, &dropped, 1.0, &mut a);
+            multiply(1.0, x.view(), dropped, 1.0, &mut a);
         }
         let b = a;
 
@@ -187,15 +187,15 @@ impl Factors {
         let mut result = matrix_in(rows, n, m);
         if m * m * p + n * m * m <= 4 * n * m * p {
             let mut gc = matrix_in(&mut workspace.square, m, m);
-            general_mat_mul(1.0, &kept.t(), &b, 0.0, &mut gc);
+            multiply(1.0, kept.t(), b.view(), 0.0, &mut gc);
             symmetrise_sum(gc.view_mut());
-            general_mat_mul(2.0, &scaled, &gc, 0.0, &mut result);
+            multiply(2.0, scaled.view(), gc.view(), 0.0, &mut result);
         } else {
             let mut left = matrix_in(null, n, p);
-            general_mat_mul(1.0, &scaled, &kept.t(), 0.0, &mut left);
-            general_mat_mul(2.0, &left, &b, 0.0, &mut result);
-            general_mat_mul(1.0, &scaled, &b.t(), 0.0, &mut left);
-            general_mat_mul(2.0, &left, &kept, 1.0, &mut result);
+            multiply(1.0, scaled.view(), kept.t(), 0.0, &mut left);
+            multiply(2.0, left.view(), b.view(), 0.0, &mut result);
+            multiply(1.0, scaled.view(), b.t(), 0.0, &mut left);
+            multiply(2.0, left.view(), kept, 1.0, &mut result);
         }
         let scale = self.scale();
         let factor = magnitude / scale;

@@ -6,9 +6,14 @@
 
 #[cfg(feature = "openblas")]
 mod lapack;
+mod padded;
+mod product;
 #[cfg(feature = "pure-rust")]
 mod pure;
 mod small_eigen;
+mod small_inverse;
+
+pub(crate) use product::multiply;
 
 use ndarray::{Array1, Array2, ArrayView2};
 
@@ -74,6 +79,7 @@ pub(crate) struct EighWorkspace {
 /// Reusable memory for [`invert_in_place`].
 #[derive(Debug, Default)]
 pub(crate) struct InvertWorkspace {
+    small: small_inverse::Memory,
     #[cfg(feature = "openblas")]
     lapack: lapack::InvertWorkspace,
     #[cfg(feature = "pure-rust")]
@@ -171,7 +177,14 @@ pub(crate) fn eigh_in_place(
 
 /// The inverse of the symmetric positive definite `order x order` matrix in `a`,
 /// both triangles, by Cholesky, with no allocation once `workspace` has grown.
+///
+/// Small matrices are inverted here ([`small_inverse`]); larger ones, and those
+/// that are not positive definite, which it has to say, by the backend.
 pub(crate) fn invert_in_place(order: usize, a: &mut [f64], workspace: &mut InvertWorkspace) -> Result<()> {
+    let is_small = (1..=small_inverse::LARGEST).contains(&order) && a.len() == order * order;
+    if is_small && small_inverse::invert_in_place(order, a, &mut workspace.small) {
+        return Ok(());
+    }
     #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
     if forced::pure_rust() {
         return pure::invert_in_place(order, a, &mut workspace.pure);

@@ -77,9 +77,34 @@ proptest! {
 }
 
 #[test]
+fn an_inverse_loses_digits_with_the_condition_number_alone() {
+    let mut workspace = InvertWorkspace::default();
+    for order in [1usize, 2, 9, 64, 100, 128, 129] {
+        // Hilbert's matrix, with 1 / (i + j + 1), and a shift that sets the condition.
+        for shift in [1e-2, 1e-6, 1e-10] {
+            let a = Array2::from_shape_fn((order, order), |(i, j)| {
+                1.0 / (i + j + 1) as f64 + if i == j { shift } else { 0.0 }
+            });
+            let mut buffer: Vec<f64> = a.iter().copied().collect();
+            invert_in_place(order, &mut buffer, &mut workspace).unwrap();
+            let inverse = Array2::from_shape_vec((order, order), buffer).unwrap();
+            let off = (inverse.dot(&a) - Array2::<f64>::eye(order))
+                .iter()
+                .fold(0.0f64, |most, entry| most.max(entry.abs()));
+            let condition = a.row(0).sum() / shift;
+            assert!(
+                off <= f64::EPSILON * (order as f64) * condition,
+                "{order} {shift:e}: {off:e}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_is_not_definite_has_no_inverse() {
     let mut workspace = InvertWorkspace::default();
     assert!(invert_in_place(2, &mut [1.0, 2.0, 2.0, 1.0], &mut workspace).is_err());
+    assert!(invert_in_place(1, &mut [0.0], &mut workspace).is_err());
     assert!(invert_in_place(2, &mut [1.0; 3], &mut workspace).is_err());
     assert!(invert_in_place(0, &mut [], &mut workspace).is_ok());
 }

@@ -8,8 +8,7 @@
 //! Z = (Q W)^T         its rotations, applied to Q^T
 //! ```
 //!
-//! Rows are padded to whole vectors and the padding is 0, so no loop has a
-//! remainder. A rotation turns two rows of `Z`, which lie in one piece; the rows
+//! A rotation turns two rows of `Z`, which lie in one piece; the rows
 //! of `Z` are then the eigenvectors. Orthogonal to rounding whatever the
 //! eigenvalues, tied ones included: each is a product of rotations, and none is
 //! made orthogonal to another afterwards.
@@ -19,14 +18,12 @@ mod tridiagonal;
 
 use pulp::{Simd, WithSimd};
 
+use super::padded::{WIDEST, load};
 use crate::scalar::power_of_two_below;
 
 /// Larger matrices go to the backend: their rows leave the first cache, where
 /// blocks of reflections pay.
 pub(super) const LARGEST: usize = 128;
-
-/// The widest vector there is, in numbers.
-const WIDEST: usize = 8;
 
 /// Memory for matrices up to the largest order seen.
 #[derive(Debug, Default)]
@@ -54,7 +51,10 @@ pub(super) fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], mem
     let largest = a.iter().fold(0.0f64, |most, entry| most.max(entry.abs()));
     // Squares of entries must neither overflow nor vanish.
     let scale = power_of_two_below(largest);
-    memory.load(order, stride, a, scale);
+    load(order, stride, a, scale, &mut memory.a);
+    memory.z.resize(order * stride, 0.0);
+    memory.diagonal.resize(order, 0.0);
+    memory.beside.resize(order, 0.0);
     let converged = pulp::Arch::new().dispatch(Decompose {
         order,
         stride,
@@ -78,23 +78,6 @@ pub(super) fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], mem
         row.copy_from_slice(&z[from * stride..from * stride + order]);
     }
     true
-}
-
-impl Memory {
-    /// Copies the matrix, divided by `scale`, into padded rows.
-    fn load(&mut self, order: usize, stride: usize, a: &[f64], scale: f64) {
-        let inverse = scale.recip();
-        self.a.clear();
-        self.a.resize(order * stride, 0.0);
-        for (to, from) in self.a.chunks_exact_mut(stride).zip(a.chunks_exact(order)) {
-            for (to, from) in to.iter_mut().zip(from) {
-                *to = from * inverse;
-            }
-        }
-        self.z.resize(order * stride, 0.0);
-        self.diagonal.resize(order, 0.0);
-        self.beside.resize(order, 0.0);
-    }
 }
 
 /// The work itself, compiled once for each width of vectors.
@@ -131,17 +114,6 @@ impl WithSimd for Decompose<'_> {
             &mut memory.z,
         )
     }
-}
-
-/// A padded row as vectors.
-#[inline(always)]
-fn vectors<S: Simd>(row: &[f64]) -> &[S::f64s] {
-    S::as_simd_f64s(row).0
-}
-
-#[inline(always)]
-fn vectors_mut<S: Simd>(row: &mut [f64]) -> &mut [S::f64s] {
-    S::as_mut_simd_f64s(row).0
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 
 use pulp::Simd;
 
-use super::vectors_mut;
+use super::super::padded::vectors_mut;
 
 /// Sweeps per eigenvalue; two or three are usual.
 const MOST_SWEEPS: usize = 60;

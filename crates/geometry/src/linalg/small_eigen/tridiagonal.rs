@@ -8,7 +8,7 @@
 
 use pulp::Simd;
 
-use super::{WIDEST, vectors, vectors_mut};
+use super::super::padded::{start_of_vector, vectors, vectors_mut};
 
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -21,12 +21,6 @@ pub(super) struct Scratch {
     /// `S v` of the rows below.
     product: Vec<f64>,
     tau: Vec<f64>,
-}
-
-/// The first number of the vector that number `index` is in.
-#[inline(always)]
-fn start_of_vector(index: usize) -> usize {
-    index / WIDEST * WIDEST
 }
 
 /// Reduces the matrix in `a`: diagonal k (from the end) and what is beside it;
