@@ -31,6 +31,15 @@ impl Arguments {
         self.words.pop_front()
     }
 
+    /// Takes the next word if it is this one.
+    pub(crate) fn next_if(&mut self, word: &str) -> bool {
+        let found = self.words.front().is_some_and(|next| next == word);
+        if found {
+            self.words.pop_front();
+        }
+        found
+    }
+
     pub(crate) fn value(&mut self, flag: &str, help: &'static str) -> Result<String> {
         self.next()
             .ok_or_else(|| Error::usage(format!("{flag} needs a value"), help))

@@ -95,6 +95,14 @@ pub enum Error {
         /// The shape found.
         found: Vec<usize>,
     },
+    /// An embedding is zero everywhere.
+    #[error(
+        "the embedding H of {nodes} nodes is zero, so nothing tells them apart: the features may all be zero, or training may have driven every weight there; give other features, lower the learning rate or train for fewer epochs"
+    )]
+    ZeroEmbedding {
+        /// Nodes of the graph.
+        nodes: usize,
+    },
     /// A data set is not one graph.
     #[error(
         "the data set has {graphs} graphs; the nodes of one graph are clustered, so take one with GraphDataset::subset"

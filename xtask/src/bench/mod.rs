@@ -11,6 +11,7 @@ mod machine;
 mod measure;
 mod memory;
 mod ours;
+mod paper;
 mod python;
 mod report;
 mod suite;
@@ -43,6 +44,8 @@ Suites:
   memory         the most memory that such an epoch needs, on PROTEINS and DD
   cluster        an epoch of a graph autoencoder against dense PyTorch, k-means
                  and its measures against scikit-learn, on Cora, Citeseer, Pubmed
+
+`cargo xtask bench paper --help` is about the paper's tables.
 
 Builds our side, makes a Python environment for the peers below target/bench,
 and lets the two take turns. Results go to target/bench/SUITE.json and .md. The
@@ -80,7 +83,10 @@ struct Request {
     only: String,
 }
 
-pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()> {
+pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
+    if arguments.next_if("paper") {
+        return paper::command(workspace, arguments);
+    }
     match parse(arguments)? {
         Some(request) => run(workspace, &request),
         None => {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The first argument is a data set below `EGG_DATASETS`, or a number of nodes: then
-//! a block model of that size is drawn. Options: `--preset paper`, `--repetitions N`
+//! a block model of that size is drawn. Options: `--preset paper|tuned`, `--repetitions N`
 //! (of which each has the next seed), `--seed N`, `--epochs N`, `--sampled` (the
 //! likelihood of sampled non-edges, linear in the edges). For records:
 //! `--record FOLDER` (written after each repetition; those that are there are not

@@ -173,7 +173,8 @@ impl NodeClustering {
     ///
     /// # Errors
     /// [`Error::Setting`] if the number of clusters is neither given nor that of
-    /// known classes, or above that of the nodes; [`Error::Geometry`] and
+    /// known classes, or above that of the nodes; [`Error::ZeroEmbedding`] if `H` is
+    /// zero; [`Error::Geometry`] and
     /// [`Error::NonFinite`] if `H` can't be decomposed.
     pub fn cluster(
         &self,
@@ -291,6 +292,9 @@ struct Rows {
 }
 
 fn rows(h: ArrayView2<'_, f64>, single: bool, coordinates: &Coordinates) -> Result<Rows> {
+    if h.iter().all(|x| *x == 0.0) {
+        return Err(Error::ZeroEmbedding { nodes: h.nrows() });
+    }
     let whole = |own| Rows {
         own,
         captured: 1.0,

@@ -5,7 +5,7 @@ use candle_core::{DType, WithDType};
 use super::logistic;
 
 /// f32 or f64: what the kernels are compiled for.
-pub(crate) trait Element: WithDType {
+pub(crate) trait Element: WithDType + Default {
     /// Replaces each number by its sigmoid; gives the sum of the softplus.
     fn activate(x: &mut [Self]) -> f64;
 }

@@ -4,11 +4,15 @@ use std::sync::{Mutex, PoisonError};
 
 use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp1, DType, Layout, Shape, Tensor, WithDType};
+use egg_nn::blocks::map_new;
 use egg_nn::numbers::in_order;
 
 use super::element::{Element, check_float, for_element};
 use super::target::LinkTarget;
 use crate::error::{Error, Result};
+
+/// Numbers per block.
+const BLOCK: usize = 1 << 12;
 
 /// A function of `z` (n x d, row by row) and its gradient.
 pub(super) trait ValueAndGradient: Send + Sync + 'static {
@@ -72,7 +76,10 @@ impl<F: ValueAndGradient> CustomOp1 for Fused<F> {
         for_element!(z.dtype(), T => {
             let scale = T::from_f64(scale);
             let gradient = <T as WithDType>::cpu_storage_as_slice(saved)?;
-            let gradient: Vec<T> = gradient.iter().map(|g| *g * scale).collect();
+            let (gradient, _) = map_new(gradient.len(), BLOCK, |block, out: &mut [T]| {
+                let numbers = out.iter_mut().zip(&gradient[block * BLOCK..]);
+                numbers.for_each(|(out, g)| *out = *g * scale);
+            });
             Ok(Some(Tensor::from_vec(gradient, z.shape(), z.device())?))
         })
     }

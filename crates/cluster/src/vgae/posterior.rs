@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Tensor, WithDType};
 use egg_nn::Pass;
-use egg_nn::blocks::map_chunks;
+use egg_nn::blocks::{map_chunks, map_new};
 use egg_nn::numbers::{in_order, with_values};
 
 use super::element::for_element;
@@ -108,6 +108,15 @@ fn limited<T: WithDType>(log_sigma: T) -> f64 {
     }
 }
 
+/// A vector of which each number is worked out by its index, in parallel.
+fn new<T: WithDType + Default>(len: usize, number: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (numbers, _) = map_new(len, BLOCK, |block, out: &mut [T]| {
+        let places = out.iter_mut().zip(block * BLOCK..);
+        places.for_each(|(out, index)| *out = number(index));
+    });
+    numbers
+}
+
 struct Reparametrise {
     streams: Streams,
     /// `sigma * noise`, which is also the derivative by log sigma.
@@ -130,13 +139,12 @@ impl CustomOp2 for Reparametrise {
             let mu = in_order::<T>(mu, mu_layout)?;
             let log_sigma = in_order::<T>(log_sigma, log_sigma_layout)?;
             let mut pull = self.streams.normal::<T>(mu.len());
-            let mut z = mu.into_owned();
             map_chunks(&mut pull, BLOCK, |block, pull| {
                 for (pull, log_sigma) in pull.iter_mut().zip(&log_sigma[block * BLOCK..]) {
                     *pull *= T::from_f64(limited(*log_sigma).exp());
                 }
             });
-            z.iter_mut().zip(&pull).for_each(|(z, pull)| *z += *pull);
+            let z = new(mu.len(), |index| mu[index] + pull[index]);
             candle_core::Result::Ok((<T as WithDType>::to_cpu_storage_owned(z), <T as WithDType>::to_cpu_storage_owned(pull)))
         })?;
         *self.pull.lock().unwrap_or_else(PoisonError::into_inner) = Some(pull);
@@ -157,10 +165,10 @@ impl CustomOp2 for Reparametrise {
         for_element!(log_sigma.dtype(), T => {
             let pull = <T as WithDType>::cpu_storage_as_slice(pull)?;
             let gradient = with_values::<T, _>(g, |g| with_values::<T, _>(log_sigma, |log_sigma| {
-                let numbers = g.iter().zip(pull).zip(log_sigma);
-                Ok(numbers.map(|((g, pull), log_sigma)| {
-                    if log_sigma.to_f64() > MAX_LOG_SIGMA { T::from_f64(0.0) } else { *g * *pull }
-                }).collect::<Vec<T>>())
+                Ok(new(g.len(), |index| {
+                    let limited = log_sigma[index].to_f64() > MAX_LOG_SIGMA;
+                    if limited { T::from_f64(0.0) } else { g[index] * pull[index] }
+                }))
             }))?;
             Ok((Some(g.clone()), Some(Tensor::from_vec(gradient, g.shape(), g.device())?)))
         })
@@ -208,19 +216,14 @@ impl CustomOp2 for Divergence {
         let scale = g.to_dtype(DType::F64)?.to_scalar::<f64>()? / mu.dims2()?.0.max(1) as f64;
         for_element!(mu.dtype(), T => {
             let of_mu = with_values::<T, _>(mu, |mu| {
-                Ok(mu.iter().map(|mu| T::from_f64(scale * mu.to_f64())).collect::<Vec<T>>())
+                Ok(new(mu.len(), |index| T::from_f64(scale * mu[index].to_f64())))
             })?;
             let of_log_sigma = with_values::<T, _>(log_sigma, |values| {
-                let mut out = vec![T::from_f64(0.0); values.len()];
-                map_chunks(&mut out, BLOCK, |block, out| {
-                    for (out, log_sigma) in out.iter_mut().zip(&values[block * BLOCK..]) {
-                        let log_sigma = log_sigma.to_f64();
-                        if log_sigma <= MAX_LOG_SIGMA {
-                            *out = T::from_f64(scale * ((2.0 * log_sigma).exp() - 1.0));
-                        }
-                    }
-                });
-                Ok(out)
+                Ok(new(values.len(), |index| {
+                    let log_sigma = values[index].to_f64();
+                    let inside = log_sigma <= MAX_LOG_SIGMA;
+                    T::from_f64(if inside { scale * ((2.0 * log_sigma).exp() - 1.0) } else { 0.0 })
+                }))
             })?;
             let tensor = |values: Vec<T>| Tensor::from_vec(values, mu.shape(), mu.device());
             Ok((Some(tensor(of_mu)?), Some(tensor(of_log_sigma)?)))

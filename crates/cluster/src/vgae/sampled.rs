@@ -1,45 +1,44 @@
 //! The likelihood of the edges and as many sampled non-edges.
 
 use candle_core::Tensor;
-use egg_nn::blocks::map_chunks;
-use rand::Rng;
+use egg_nn::blocks::{map_chunks, map_new};
+use egg_nn::prefetch;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use super::element::Element;
-use super::exact::dot;
 use super::fused::{ValueAndGradient, apply, check_embedding};
-use super::logistic::softplus_sigmoid;
-use super::streams::Streams;
+use super::gather::{add_rows, append_products};
+use super::negatives::{Negatives, append_second_nodes};
 use super::target::LinkTarget;
 use crate::error::{Error, Result};
 
-/// Non-edges per block, each block with a stream of random numbers of its own.
-const PAIRS: usize = 1 << 13;
+/// Nodes per block, each block with a stream of random numbers of its own.
+const ROWS: usize = 512;
 
-/// From so many nodes on, blocks have a range of first nodes each.
-const STRATA_FROM: usize = 1 << 16;
+/// Nodes whose logits are turned into sigmoids together: enough for vectors, few
+/// enough that their neighbours' rows are still in cache afterwards.
+const GROUP: usize = 16;
 
-/// Rows of nodes per block of the edges' part.
-const ROWS: usize = 256;
-
-/// Into how many ranges of nodes gradients are sorted, at most.
+/// Into how many ranges of nodes the gradients of second nodes are sorted, at most.
 const RANGES: usize = 256;
+
+/// How many gradients ahead a row is asked for.
+const AHEAD: usize = 16;
 
 /// The mean of `softplus(-x)` over the edges plus the mean of `softplus(x)` over
 /// as many non-edges, drawn anew at each call, with logits `x = z_i . z_j` of `z`
 /// (n x d, f32 or f64): a scalar.
 ///
-/// Non-edges are pairs of different nodes that no edge joins, all equally likely,
-/// drawn with replacement. (From 65,536 nodes on they are stratified: the first node
-/// of each comes from ranges of nodes in turn, whose rows stay in cache. Pairs are
-/// then equally likely to within a part in n of the difference in degree.) Each block of them has its own stream, split off from
+/// Non-edges are ordered pairs of different nodes that no edge joins. They are
+/// stratified by their first node: from a random start on, every node gets its share
+/// (by how many nodes it is not joined to) in turn, and each second node is drawn
+/// from those it is not joined to, all equally likely. So every non-edge is expected
+/// equally often, and the estimate is unbiased. Each block of nodes has its own stream, split off from
 /// `rng` once, so that the same bits come out on any number of threads.
 ///
 /// # Complexity
-/// `O(edges (d + log degree))` time, `O(n d + edges)` memory. (Drawing takes longer
-/// by the share of pairs that are edges; of a nearly complete graph take the
-/// [exact likelihood](super::exact_likelihood).)
+/// `O(edges (d + log degree))` time, `O(n d + edges)` memory, however dense the
+/// graph is.
 ///
 /// # Errors
 /// [`Error::EmbeddingShape`] unless `z` has a row per node of the target,
@@ -60,160 +59,163 @@ const RANGES: usize = 256;
 /// ```
 pub fn sampled_likelihood(z: &Tensor, target: &LinkTarget, rng: &mut ChaCha8Rng) -> Result<Tensor> {
     check_embedding(z, target)?;
-    let nodes = target.node_count() as u128;
-    if target.edge_count() as u128 >= nodes * (nodes - 1) / 2 {
+    if target.non_edge_count() == 0 {
         return Err(Error::NoNonEdges {
             nodes: target.node_count(),
         });
     }
     let sampled = Sampled {
         target: target.clone(),
-        streams: Streams::split(rng),
+        negatives: Negatives::split(target, rng),
     };
     apply(sampled, z)
 }
 
 struct Sampled {
     target: LinkTarget,
-    streams: Streams,
+    negatives: Negatives,
 }
 
-/// A node, another, and what the gradient of the first has of the second.
+/// What the gradient of a second node has of a first one.
 #[derive(Clone, Copy)]
 struct Pull<T> {
     node: u32,
-    other: u32,
+    of: u32,
     slope: T,
 }
 
-/// The pulls of one block of pairs, sorted by the range that the node is in.
-struct Sorted<T> {
+/// What a block of nodes gives besides their own gradients.
+struct Block<T> {
+    positives: f64,
+    negatives: f64,
+    /// Sorted by the range that the node is in.
     pulls: Vec<Pull<T>>,
     /// Where each range begins, and the end.
     starts: Vec<u32>,
-    softplus: f64,
-}
-
-impl Sampled {
-    /// One block of non-edges.
-    fn block<T: Element>(&self, z: &[T], width: usize, block: usize, ranges: &Ranges) -> Sorted<T> {
-        let (nodes, edges) = (self.target.node_count(), self.target.edge_count());
-        let mut rng = self.streams.stream(block);
-        let scale = 1.0 / edges as f64;
-        let count = PAIRS.min(edges - block * PAIRS);
-        let first = self.first_nodes(block);
-        let mut softplus = 0.0;
-        let mut drawn = Vec::with_capacity(2 * count);
-        let mut starts = vec![0u32; ranges.count + 1];
-        while drawn.len() < 2 * count {
-            let a = first.start + below(&mut rng, first.len());
-            let b = below(&mut rng, nodes);
-            if a == b || self.target.is_edge(a, b) {
-                continue;
-            }
-            let x = dot(&z[a * width..(a + 1) * width], &z[b * width..(b + 1) * width]);
-            let (value, slope) = softplus_sigmoid(x);
-            softplus += value;
-            #[expect(clippy::cast_possible_truncation, reason = "nodes of a graph")]
-            let (a, b, slope) = (a as u32, b as u32, T::from_f64(scale * slope));
-            for (node, other) in [(a, b), (b, a)] {
-                starts[ranges.of(node) + 1] += 1;
-                drawn.push(Pull { node, other, slope });
-            }
-        }
-        for range in 0..ranges.count {
-            starts[range + 1] += starts[range];
-        }
-        let mut pulls = drawn.clone();
-        let mut next = starts.clone();
-        for pull in drawn {
-            let place = &mut next[ranges.of(pull.node)];
-            pulls[*place as usize] = pull;
-            *place += 1;
-        }
-        Sorted {
-            pulls,
-            starts,
-            softplus,
-        }
-    }
-
-    /// Where the first nodes of a block's pairs come from.
-    fn first_nodes(&self, block: usize) -> std::ops::Range<usize> {
-        let (nodes, edges) = (self.target.node_count(), self.target.edge_count());
-        if nodes < STRATA_FROM {
-            return 0..nodes;
-        }
-        // At most the number of nodes.
-        let node = |pair: usize| (pair.min(edges) as u128 * nodes as u128 / edges as u128) as usize;
-        let start = node(block * PAIRS).min(nodes - 1);
-        start..node((block + 1) * PAIRS).max(start + 1)
-    }
-
-    /// The edges' part, row by row: an edge is visited from both of its ends, so
-    /// that no two threads write to one row.
-    fn edges<T: Element>(&self, z: &[T], width: usize, scale: f64, gradient: &mut [T]) -> f64 {
-        let sums = map_chunks(gradient, ROWS * width, |block, gradient| {
-            let mut value = 0.0;
-            let mut sum = vec![0.0; width];
-            for (node, gradient) in (block * ROWS..).zip(gradient.chunks_exact_mut(width)) {
-                let own = &z[node * width..(node + 1) * width];
-                sum.fill(0.0);
-                for other in self.target.neighbours(node) {
-                    let other = *other as usize;
-                    let other = &z[other * width..(other + 1) * width];
-                    let (positive, miss) = softplus_sigmoid(-dot(own, other));
-                    value += positive;
-                    for (sum, z) in sum.iter_mut().zip(other) {
-                        *sum -= miss * z.to_f64();
-                    }
-                }
-                for (gradient, sum) in gradient.iter_mut().zip(&sum) {
-                    *gradient = T::from_f64(scale * sum);
-                }
-            }
-            value
-        });
-        sums.iter().sum::<f64>() / 2.0
-    }
 }
 
 impl ValueAndGradient for Sampled {
     const NAME: &'static str = "egg-sampled-likelihood";
 
     fn run<T: Element>(&self, z: &[T], width: usize) -> (f64, Vec<T>) {
-        let edges = self.target.edge_count();
-        let scale = 1.0 / edges as f64;
-        let mut gradient = vec![T::zero(); z.len()];
-        let positives = self.edges(z, width, scale, &mut gradient);
         let ranges = Ranges::new(self.target.node_count());
-        let blocks: Vec<Sorted<T>> = (0..edges.div_ceil(PAIRS))
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|block| self.block(z, width, block, &ranges))
-            .collect();
+        let scale = 1.0 / self.target.edge_count() as f64;
+        let (mut gradient, blocks) = map_new(z.len(), ROWS * width, |block, gradient| {
+            Rows {
+                sampled: self,
+                z,
+                width,
+                scale: T::from_f64(scale),
+            }
+            .run(block, &ranges, gradient)
+        });
         // Each range's rows are one thread's, and its blocks come in order.
-        gradient
-            .par_chunks_mut(ranges.size * width)
-            .with_max_len(1)
-            .enumerate()
-            .for_each(|(range, gradient)| {
-                let first = range * ranges.size;
-                for block in &blocks {
-                    let pulls = block.starts[range] as usize..block.starts[range + 1] as usize;
-                    for pull in &block.pulls[pulls] {
-                        let (row, other) =
-                            ((pull.node as usize - first) * width, pull.other as usize * width);
-                        let row = &mut gradient[row..row + width];
-                        for (gradient, z) in row.iter_mut().zip(&z[other..other + width]) {
-                            *gradient += pull.slope * *z;
-                        }
+        map_chunks(&mut gradient, ranges.size * width, |range, gradient| {
+            let first = range * ranges.size;
+            for block in &blocks {
+                let pulls = &block.pulls[block.starts[range] as usize..block.starts[range + 1] as usize];
+                for (at, pull) in pulls.iter().enumerate() {
+                    if let Some(later) = pulls.get(at + AHEAD) {
+                        prefetch(z, later.of as usize * width, width);
                     }
+                    let row = (pull.node as usize - first) * width;
+                    add_rows(z, &[pull.of], &[pull.slope], &mut gradient[row..row + width]);
                 }
-            });
-        let negatives: f64 = blocks.iter().map(|block| block.softplus).sum();
+            }
+        });
+        // An edge is met at both of its ends.
+        let positives = blocks.iter().map(|block| block.positives).sum::<f64>() / 2.0;
+        let negatives = blocks.iter().map(|block| block.negatives).sum::<f64>();
         (scale * (positives + negatives), gradient)
     }
+}
+
+/// The pairs by their first node.
+struct Rows<'a, T> {
+    sampled: &'a Sampled,
+    z: &'a [T],
+    width: usize,
+    scale: T,
+}
+
+impl<T: Element> Rows<'_, T> {
+    /// The pairs whose first node is in a block, edges and non-edges. Writes the
+    /// gradients of these nodes; what second nodes get of non-edges is handed back.
+    /// (Of edges they get it where they are first themselves.)
+    fn run(&self, block: usize, ranges: &Ranges, gradient: &mut [T]) -> Block<T> {
+        let Sampled { target, negatives } = self.sampled;
+        let (z, width) = (self.z, self.width);
+        let mut rng = negatives.stream(block);
+        let mut drawn = Vec::new();
+        let mut found = Block {
+            positives: 0.0,
+            negatives: 0.0,
+            pulls: Vec::new(),
+            starts: Vec::new(),
+        };
+        let (mut seconds, mut ends) = (Vec::new(), Vec::new());
+        let (mut of_edges, mut of_others) = (Vec::new(), Vec::new());
+        let mut before = negatives.before(target, block * ROWS);
+        for (group, gradient) in gradient.chunks_mut(GROUP * width).enumerate() {
+            let first = block * ROWS + group * GROUP;
+            let nodes = first..first + gradient.len() / width;
+            seconds.clear();
+            ends.clear();
+            for node in nodes.clone() {
+                let after = negatives.before(target, node + 1);
+                append_second_nodes(target, node, after - before, &mut rng, &mut seconds);
+                ends.push(seconds.len());
+                before = after;
+            }
+            seconds.iter().for_each(|second| self.ask_for(*second));
+            of_edges.clear();
+            of_others.clear();
+            for (node, second) in nodes.clone().zip(parts(&seconds, &ends)) {
+                let own = &z[node * width..(node + 1) * width];
+                target
+                    .neighbours(node + 2)
+                    .iter()
+                    .for_each(|other| self.ask_for(*other));
+                append_products(z, own, target.neighbours(node), &mut of_edges);
+                append_products(z, own, second, &mut of_others);
+            }
+            // softplus(-x) and softplus(x), and their slopes by x.
+            of_edges.iter_mut().for_each(|x| *x = T::zero() - *x);
+            found.positives += T::activate(&mut of_edges);
+            found.negatives += T::activate(&mut of_others);
+            of_edges
+                .iter_mut()
+                .for_each(|miss| *miss = T::zero() - *miss * self.scale);
+            of_others.iter_mut().for_each(|sigmoid| *sigmoid *= self.scale);
+            let (mut edges, mut others) = (&of_edges[..], &of_others[..]);
+            let rows = gradient.chunks_exact_mut(width);
+            for ((node, second), gradient) in nodes.zip(parts(&seconds, &ends)).zip(rows) {
+                let neighbours = target.neighbours(node);
+                let (slopes, rest) = edges.split_at(neighbours.len());
+                add_rows(z, neighbours, slopes, gradient);
+                edges = rest;
+                let (slopes, rest) = others.split_at(second.len());
+                add_rows(z, second, slopes, gradient);
+                others = rest;
+                #[expect(clippy::cast_possible_truncation, reason = "nodes of a graph")]
+                let of = node as u32;
+                let pulls = second.iter().zip(slopes);
+                drawn.extend(pulls.map(|(&node, &slope)| Pull { node, of, slope }));
+            }
+        }
+        (found.pulls, found.starts) = ranges.sorted(&drawn);
+        found
+    }
+
+    fn ask_for(&self, node: u32) {
+        prefetch(self.z, node as usize * self.width, self.width);
+    }
+}
+
+/// The parts of a list that end where `ends` says.
+fn parts<'a>(list: &'a [u32], ends: &'a [usize]) -> impl Iterator<Item = &'a [u32]> {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    starts.zip(ends).map(|(start, end)| &list[start..*end])
 }
 
 /// Nodes in ranges of equal size.
@@ -231,14 +233,21 @@ impl Ranges {
         }
     }
 
-    fn of(&self, node: u32) -> usize {
-        node as usize / self.size
+    /// By the range of the node, else in the order they have, and where each range
+    /// begins.
+    fn sorted<T: Element>(&self, drawn: &[Pull<T>]) -> (Vec<Pull<T>>, Vec<u32>) {
+        let range = |pull: &Pull<T>| pull.node as usize / self.size;
+        let mut starts = vec![0u32; self.count + 1];
+        drawn.iter().for_each(|pull| starts[range(pull) + 1] += 1);
+        for range in 0..self.count {
+            starts[range + 1] += starts[range];
+        }
+        let (mut pulls, mut next) = (drawn.to_vec(), starts.clone());
+        for pull in drawn {
+            let place = &mut next[range(pull)];
+            pulls[*place as usize] = *pull;
+            *place += 1;
+        }
+        (pulls, starts)
     }
-}
-
-/// A whole number below `bound`, all equally likely to within `bound / 2^64`.
-fn below(rng: &mut ChaCha8Rng, bound: usize) -> usize {
-    #[expect(clippy::cast_possible_truncation, reason = "below the bound")]
-    let index = ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize;
-    index
 }

@@ -96,8 +96,77 @@ impl LinkTarget {
         }
     }
 
-    pub(super) fn is_edge(&self, a: usize, b: usize) -> bool {
-        let row = self.neighbours(a);
-        row.binary_search_by(|id| (*id as usize).cmp(&b)).is_ok()
+    /// Ordered pairs of different nodes that no edge joins.
+    pub(super) fn non_edge_count(&self) -> u128 {
+        self.non_edges_before(self.node_count())
+    }
+
+    /// Those of them whose first node is one of the first `node` ones.
+    pub(super) fn non_edges_before(&self, node: usize) -> u128 {
+        let others = self.node_count().saturating_sub(1) as u128;
+        node as u128 * others - self.rows.offsets[node] as u128
+    }
+
+    /// The `rank`-th (from 0) of the nodes that a node is neither joined to nor
+    /// itself, ascending. There must be so many.
+    ///
+    /// # Complexity
+    /// `O(log degree)`.
+    pub(super) fn non_neighbour(&self, node: usize, rank: usize) -> usize {
+        let row = self.neighbours(node);
+        let own = row.partition_point(|id| (*id as usize) < node);
+        // Neighbours and the node itself, ascending.
+        let taken = |index: usize| match index.cmp(&own) {
+            std::cmp::Ordering::Less => row[index] as usize,
+            std::cmp::Ordering::Equal => node,
+            std::cmp::Ordering::Greater => row[index - 1] as usize,
+        };
+        // Before the index-th of them there are `taken(index) - index` others.
+        let (mut low, mut high) = (0, row.len() + 1);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if taken(middle) - middle <= rank {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        rank + low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egg_graph::Graph;
+
+    use super::*;
+
+    #[test]
+    fn non_neighbours_are_numbered_without_gaps() {
+        let edges = [
+            (0, 1),
+            (0, 3),
+            (0, 6),
+            (2, 5),
+            (5, 6),
+            (4, 5),
+            (1, 5),
+            (3, 5),
+            (0, 5),
+        ];
+        let target = LinkTarget::new(Graph::from_edges(7, &edges).unwrap().view()).unwrap();
+        let mut before = 0;
+        for node in 0..7 {
+            let joined = |other: &usize| target.neighbours(node).contains(&(*other as u32));
+            let expected: Vec<usize> = (0..7).filter(|other| *other != node && !joined(other)).collect();
+            let found: Vec<usize> = (0..expected.len())
+                .map(|rank| target.non_neighbour(node, rank))
+                .collect();
+            assert_eq!(found, expected, "node {node}");
+            assert_eq!(target.non_edges_before(node), before);
+            before += expected.len() as u128;
+        }
+        assert_eq!(target.non_edge_count(), before);
+        assert_eq!(before, 7 * 6 - 2 * 9);
     }
 }

@@ -88,6 +88,22 @@ fn graphs_without_edges_or_without_anything_else() {
 }
 
 #[test]
+fn a_single_non_edge_is_found_as_often_as_there_are_edges() {
+    // All pairs of 600 nodes but one: drawing until one is hit would take an hour.
+    let pairs = (0..600usize).flat_map(|a| (a + 1..600).map(move |b| (a, b)));
+    let edges: Vec<(usize, usize)> = pairs.filter(|pair| *pair != (17, 400)).collect();
+    let graph = Graph::from_edges(600, &edges).unwrap();
+    let target = LinkTarget::new(graph.view()).unwrap();
+    let mut numbers = vec![0.0; 600];
+    (numbers[17], numbers[400]) = (2.0, 1.5);
+    let z = candle_core::Tensor::from_vec(numbers, (600, 1), &candle_core::Device::Cpu).unwrap();
+    let loss = sampled_likelihood(&z, &target, &mut rng(0)).unwrap();
+    // Every edge has a logit of 0, every sampled pair one of 3.
+    let expected = 2f64.ln() + 3f64.exp().ln_1p();
+    assert!((loss.to_scalar::<f64>().unwrap() - expected).abs() < 1e-12);
+}
+
+#[test]
 fn features_that_are_missing_or_not_numbers() {
     let bare = GraphDataset::single("bare", random_graph(10, 0.3, 1));
     assert!(matches!(

@@ -3,7 +3,6 @@
 mod fixture;
 mod samples;
 mod tensors;
-mod tuning;
 
 mod autoencoder_bad_input;
 mod autoencoder_training;
@@ -20,3 +19,4 @@ mod mini_batch;
 mod node_clustering;
 mod randomised;
 mod spectral;
+mod tuning;

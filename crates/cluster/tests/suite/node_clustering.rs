@@ -199,3 +199,26 @@ fn bad_settings_and_graphs() {
     assert!(found.report.agreement.is_none() && found.report.modularity.is_some());
     assert!("papre".parse::<Preset>().is_err());
 }
+
+#[test]
+fn an_embedding_of_zeros_is_named() {
+    let graph = Graph::from_edges(6, &[(0, 1), (1, 2), (3, 4), (4, 5), (0, 2), (3, 5)]).unwrap();
+    let features = egg_graph::Features::dense(ndarray::Array2::zeros((6, 4))).unwrap();
+    let dataset = GraphDataset::single("blank", graph.with_features(features).unwrap());
+    for coordinates in [
+        Preset::Paper.config().coordinates,
+        Coordinates::Plain { normalise_rows: true },
+    ] {
+        let config = NodeClusteringConfig {
+            coordinates,
+            clusters: Some(2),
+            links: Links::All,
+            ..paper(3)
+        };
+        let refused = run(config, &dataset);
+        assert!(
+            matches!(refused, Err(Error::ZeroEmbedding { nodes: 6 })),
+            "{refused:?}"
+        );
+    }
+}

@@ -135,3 +135,41 @@ fn nothing_to_choose_from_is_refused_and_cancelling_cancels() {
     let cancelled = tune(&[&truth], &grid(), &base, &[0], &mut |_| Control::Cancel);
     assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
 }
+
+#[test]
+fn the_preset_is_what_was_chosen() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/results/cluster/tuning.json"
+    );
+    let record: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let grid: Grid = serde_json::from_value(record["grid"].clone()).unwrap();
+    assert_eq!(grid, Grid::default());
+    let tuning: Tuning = serde_json::from_value(record["tuning"].clone()).unwrap();
+    assert_eq!(tuning.config, Preset::Tuned.config());
+    let best = tuning
+        .trainings
+        .iter()
+        .map(|tried| tried.roc_auc)
+        .fold(0.0, f64::max);
+    let chosen = tuning
+        .trainings
+        .iter()
+        .find(|tried| tried.roc_auc == best)
+        .unwrap();
+    assert_eq!(
+        (chosen.features, chosen.variational, chosen.epochs),
+        (FeatureUse::UnitLength, false, 200)
+    );
+    let best = tuning
+        .clusterings
+        .iter()
+        .map(|tried| tried.modularity)
+        .fold(-1.0, f64::max);
+    let chosen = tuning
+        .clusterings
+        .iter()
+        .find(|tried| tried.modularity == best)
+        .unwrap();
+    assert_eq!(chosen.coordinates, tuning.config.coordinates);
+}

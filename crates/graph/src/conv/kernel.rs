@@ -5,6 +5,7 @@
 //! registers; rows are shared between threads in blocks of a fixed size.
 
 use egg_nn::blocks::{map, map_new};
+use egg_nn::prefetch;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::tensor::Element;
@@ -15,6 +16,11 @@ const ROWS: usize = 128;
 
 /// Rows whose sum is one term of a column's sum.
 const SUMMED_ROWS: usize = 256;
+
+/// From so many bytes on, a matrix does not stay in a core's own cache, and its rows
+/// are asked for this many entries before they are added.
+const LARGE: usize = 1 << 20;
+const AHEAD: usize = 24;
 
 /// What is done to a row of the product before it is written.
 pub(super) struct Finish<'a, T> {
@@ -82,9 +88,16 @@ impl<T: Element> WithSimd for Block<'_, T> {
             finish,
             ..
         } = self;
+        let large = size_of_val(self.x) >= LARGE;
         for (row, out) in self.out.chunks_exact_mut(width).enumerate() {
             let row = self.first + row;
             let range = matrix.offsets()[row]..matrix.offsets()[row + 1];
+            if large {
+                let upcoming = matrix.columns().get(range.start + AHEAD..).unwrap_or_default();
+                for column in upcoming.iter().take(range.len()) {
+                    prefetch(self.x, *column as usize * width, width);
+                }
+            }
             let entries = Entries {
                 columns: &matrix.columns()[range.clone()],
                 values: &matrix.values()[range],
@@ -95,6 +108,10 @@ impl<T: Element> WithSimd for Block<'_, T> {
             while at + 64 <= width {
                 entries.sum::<64>(row, at, finish, &mut out[at..at + 64]);
                 at += 64;
+            }
+            while at + 32 <= width {
+                entries.sum::<32>(row, at, finish, &mut out[at..at + 32]);
+                at += 32;
             }
             while at + 16 <= width {
                 entries.sum::<16>(row, at, finish, &mut out[at..at + 16]);

@@ -1,0 +1,261 @@
+//! The page of the clustering results. Every number on it comes from a file in
+//! docs/results/.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::statistics::{Spread, paired_t};
+use crate::error::{Error, Result};
+
+const MEASURES: [(&str, &str); 4] = [
+    ("ACC", "accuracy"),
+    ("NMI", "normalised_mutual_information"),
+    ("ARI", "adjusted_rand"),
+    ("CS", "completeness"),
+];
+
+const PLAIN: &str = "k-means on H";
+
+/// Rows of the table, in this order.
+const METHODS: [&str; 7] = [
+    PLAIN,
+    "EGG 0.2 flat",
+    "EGG 0.5 flat",
+    "EGG 0.8 flat",
+    "EGG 0.2 spectral(1)",
+    "EGG 0.5 spectral(1)",
+    "EGG 0.8 spectral(1)",
+];
+
+/// The 97.5 % quantiles of Student's t for 1 to 9 degrees of freedom.
+const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+pub(super) fn page(results: &Path) -> Result<String> {
+    let paper = read(&results.join("paper/cluster.json"))?;
+    let mut page = String::from(
+        "# Node clustering: results\n\n\
+         Made by `cargo xtask bench paper --render` of the records in [results/](results/); no number here is typed by hand.\n\
+         Each is mean ± standard deviation over the repetitions (seeds 0, 1, ...; one link split for all). *Captured* is the share of the\n\
+         singular values' sum. *Paper* is its Table 5. [CLUSTERING.md](CLUSTERING.md) says what is computed.\n",
+    );
+    for dataset in super::DATASETS {
+        let _ = write!(page, "\n## {dataset}\n");
+        match record(results, dataset, "paper")? {
+            Some(record) => table(&mut page, &record, &paper["datasets"][dataset]),
+            None => page.push_str("\nPreset `paper`: missing.\n"),
+        }
+        match record(results, dataset, "tuned")? {
+            Some(record) => tuned(&mut page, &record),
+            None => page.push_str("\nPreset `tuned`: missing.\n"),
+        }
+    }
+    Ok(page)
+}
+
+fn read(path: &Path) -> Result<Value> {
+    let text = std::fs::read_to_string(path).map_err(|e| Error::while_doing(path.display(), e))?;
+    serde_json::from_str(&text).map_err(|e| Error::while_doing(path.display(), e))
+}
+
+fn record(results: &Path, dataset: &str, preset: &str) -> Result<Option<Value>> {
+    let path = results.join(format!("cluster/{}-{preset}.json", dataset.to_lowercase()));
+    if !path.exists() {
+        return Ok(None);
+    }
+    read(&path).map(Some)
+}
+
+/// A value of each repetition.
+fn values(record: &Value, of: impl Fn(&Value) -> Option<f64>) -> Vec<f64> {
+    let repetitions = record["repetitions"].as_array();
+    repetitions.into_iter().flatten().filter_map(of).collect()
+}
+
+fn measure(record: &Value, method: &str, measure: &str) -> Vec<f64> {
+    values(record, |one| {
+        one["methods"][method]["agreement"][measure].as_f64()
+    })
+}
+
+fn about(page: &mut String, record: &Value) {
+    let texts = |name: &str| -> String {
+        let repetitions = record["repetitions"].as_array().into_iter().flatten();
+        let texts: BTreeSet<String> = repetitions
+            .map(|one| one[name].as_str().map_or(one[name].to_string(), String::from))
+            .collect();
+        texts.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let seconds = values(record, |one| one["seconds"].as_f64());
+    let auc = values(record, |one| one["test"]["roc_auc"].as_f64());
+    let data = &record["data"];
+    let _ = write!(
+        page,
+        "\nPreset `{}`: {} repetitions; {} nodes, {} edges, {} features, {} classes. Revision {}, {:.0} s in all, threads {}.",
+        record["preset"].as_str().unwrap_or("?"),
+        seconds.len(),
+        data["nodes"],
+        data["edges"],
+        data["features"],
+        data["classes"],
+        texts("revision"),
+        seconds.iter().sum::<f64>(),
+        texts("threads"),
+    );
+    if let Some(auc) = Spread::of(&auc) {
+        let _ = write!(page, " Test AUC of held-out edges {auc}.");
+    }
+    page.push_str("\n\n");
+}
+
+fn table(page: &mut String, record: &Value, paper: &Value) {
+    about(page, record);
+    page.push_str("| method | ACC | NMI | ARI | CS | captured |\n|---|---|---|---|---|---|\n");
+    for method in METHODS {
+        row(page, record, method, method);
+        let theirs = &paper[method];
+        if !theirs.is_null() {
+            let cells = MEASURES.map(|(_, measure)| {
+                let (mean, deviation) = (theirs[measure][0].as_f64(), theirs[measure][1].as_f64());
+                mean.zip(deviation)
+                    .map(|(mean, deviation)| Spread { mean, deviation })
+            });
+            let captured = theirs["captured"].as_f64().unwrap_or(1.0);
+            let _ = writeln!(
+                page,
+                "| *paper: {method}* | {} | {:.2} % |",
+                cells
+                    .map(|cell| cell.map_or("-".into(), |cell| format!("*{cell}*")))
+                    .join(" | "),
+                100.0 * captured
+            );
+        }
+    }
+    page.push('\n');
+    against_the_paper(page, record, &paper[PLAIN]);
+    for method in ["EGG 0.8 flat", "EGG 0.8 spectral(1)"] {
+        against_plain(page, record, method);
+    }
+}
+
+fn row(page: &mut String, record: &Value, method: &str, name: &str) {
+    let cells = MEASURES.map(|(_, of)| match Spread::of(&measure(record, method, of)) {
+        Some(spread) => spread.to_string(),
+        None => "missing".into(),
+    });
+    let captured = Spread::of(&values(record, |one| one["methods"][method]["captured"].as_f64()));
+    let captured = captured.map_or("-".into(), |spread| format!("{:.2} %", 100.0 * spread.mean));
+    let _ = writeln!(page, "| {name} | {} | {captured} |", cells.join(" | "));
+}
+
+/// Whether plain k-means is within two of the paper's standard deviations.
+fn against_the_paper(page: &mut String, record: &Value, paper: &Value) {
+    let parts = MEASURES.map(|(name, of)| {
+        let ours = Spread::of(&measure(record, PLAIN, of))?;
+        let (mean, deviation) = (paper[of][0].as_f64()?, paper[of][1].as_f64()?);
+        let distance = (ours.mean - mean) / deviation;
+        let verdict = if distance.abs() <= 2.0 {
+            "within 2"
+        } else {
+            "OUTSIDE 2"
+        };
+        Some(format!("{name} {distance:+.1} ({verdict})"))
+    });
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let _ = writeln!(
+        page,
+        "- Plain k-means against the paper's, in the paper's standard deviations: {}.",
+        parts.join(", ")
+    );
+}
+
+/// Whether a method beats plain k-means on the same embeddings.
+fn against_plain(page: &mut String, record: &Value, method: &str) {
+    let parts = MEASURES.map(|(name, of)| {
+        let (with, without) = (measure(record, method, of), measure(record, PLAIN, of));
+        let difference = Spread::of(&with)?.mean - Spread::of(&without)?.mean;
+        let limit = with
+            .len()
+            .checked_sub(2)
+            .map(|at| STUDENT[at.min(STUDENT.len() - 1)]);
+        let verdict = match (paired_t(&with, &without), limit) {
+            (Some(t), Some(limit)) if t > limit => "better",
+            (Some(t), Some(limit)) if t < -limit => "worse",
+            _ => "no clear difference",
+        };
+        Some(format!("{name} {difference:+.4} ({verdict})"))
+    });
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let _ = writeln!(
+        page,
+        "- {method} against plain k-means on the same H (paired t, 5 %): {}.",
+        parts.join(", ")
+    );
+}
+
+fn tuned(page: &mut String, record: &Value) {
+    about(page, record);
+    page.push_str("| method | ACC | NMI | ARI | CS | captured |\n|---|---|---|---|---|---|\n");
+    row(page, record, "preset", "`tuned`");
+    row(page, record, PLAIN, "k-means on its H");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn report(value: f64) -> Value {
+        json!({"captured": 0.5, "agreement": {
+            "accuracy": value, "normalised_mutual_information": value,
+            "adjusted_rand": value, "completeness": value}})
+    }
+
+    fn example() -> Value {
+        let one = |seed: u64, plain: f64, egg: f64| {
+            json!({"seed": seed, "revision": "abc", "threads": 1, "seconds": 1.5,
+                "test": {"roc_auc": 0.9},
+                "methods": {"k-means on H": report(plain), "EGG 0.8 flat": report(egg)}})
+        };
+        json!({"preset": "paper", "data": {"nodes": 3, "edges": 2, "features": 1, "classes": 2},
+            "repetitions": [one(0, 0.4, 0.6), one(1, 0.6, 0.7), one(2, 0.5, 0.7)]})
+    }
+
+    #[test]
+    fn cells_verdicts_and_what_is_missing() {
+        let paper = json!({"k-means on H": {
+            "accuracy": [0.6, 0.01], "normalised_mutual_information": [0.6, 0.1],
+            "adjusted_rand": [0.6, 0.1], "completeness": [0.6, 0.1]}});
+        let mut page = String::new();
+        table(&mut page, &example(), &paper);
+        assert!(page.contains("| k-means on H | 0.5000 ± 0.0816 |"), "{page}");
+        assert!(
+            page.contains("| *paper: k-means on H* | *0.6000 ± 0.0100* |"),
+            "{page}"
+        );
+        assert!(page.contains("| EGG 0.5 flat | missing |"), "{page}");
+        assert!(
+            page.contains("ACC -10.0 (OUTSIDE 2), NMI -1.0 (within 2)"),
+            "{page}"
+        );
+        // Differences 0.2, 0.1, 0.2: t = 5, and the limit of 2 degrees of freedom is 4.3.
+        assert!(
+            page.contains(
+                "EGG 0.8 flat against plain k-means on the same H (paired t, 5 %): ACC +0.1667 (better)"
+            ),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn a_page_without_records_says_so() {
+        let folder = std::env::temp_dir().join(format!("egg-render-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("paper")).unwrap();
+        std::fs::write(folder.join("paper/cluster.json"), "{\"datasets\": {}}").unwrap();
+        let page = page(&folder).unwrap();
+        assert_eq!(page.matches("missing").count(), 8);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
