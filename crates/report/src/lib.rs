@@ -1,7 +1,4 @@
-//! What a run of EGG leaves behind, and a page made from it.
-//!
-//! A run writes a [`Record`]; [`render`] makes one HTML page of one or several.
-//! The page needs no network and no other file.
+#![doc = include_str!("../README.md")]
 
 mod atomic;
 mod embedding;

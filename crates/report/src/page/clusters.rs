@@ -1,12 +1,14 @@
 //! Clusterings: table, scores, loss, maps.
 
+use super::closer::{map_section, maps};
 use super::html::{Page, escape, named, table};
-use super::methods::maps;
 use super::words::plus_minus;
 use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::record::{Clustering, Method, Record, Repetition};
 use crate::svg::{self, Unit};
+
+type Measure = fn(&Clustering) -> &Estimate;
 
 pub(super) fn section(page: &mut Page, record: &Record) -> Result<()> {
     if record.clusterings.is_empty() {
@@ -21,8 +23,7 @@ pub(super) fn section(page: &mut Page, record: &Record) -> Result<()> {
     scores(page, record);
     let mut figures = Vec::new();
     let colours: Vec<usize> = (0..record.clusterings.len()).collect();
-    let measures: [(&str, fn(&Clustering) -> &Estimate); 2] =
-        [("accuracy", |row| &row.acc), ("NMI", |row| &row.nmi)];
+    let measures: [(&str, Measure); 2] = [("accuracy", |row| &row.acc), ("NMI", |row| &row.nmi)];
     for (name, of) in measures {
         let methods: Vec<Method> = record
             .clusterings
@@ -53,13 +54,12 @@ pub(super) fn section(page: &mut Page, record: &Record) -> Result<()> {
         }
     }
     page.figures(&figures);
-    maps(
-        page,
-        record
-            .clusterings
-            .iter()
-            .map(|row| (row.method.as_str(), row.embedding.as_ref())),
-    )
+    let of_rows = record
+        .clusterings
+        .iter()
+        .map(|row| (row.method.as_str(), row.embedding.as_ref()));
+    map_section(page, &maps(of_rows)?);
+    Ok(())
 }
 
 fn as_method(row: &Clustering, metric: &str, estimate: &Estimate) -> Method {
@@ -89,8 +89,7 @@ fn scores(page: &mut Page, record: &Record) {
         }
     }
     let columns: Vec<Vec<Option<&Estimate>>> = {
-        let fixed: [fn(&Clustering) -> &Estimate; 4] =
-            [|row| &row.acc, |row| &row.nmi, |row| &row.ari, |row| &row.cs];
+        let fixed: [Measure; 4] = [|row| &row.acc, |row| &row.nmi, |row| &row.ari, |row| &row.cs];
         let fixed = fixed
             .into_iter()
             .map(|of| rows.iter().map(|row| Some(of(row))).collect());

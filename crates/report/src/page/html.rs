@@ -161,8 +161,10 @@ pub(super) fn table(header: &[&str], numbers: &[bool], rows: &[Vec<String>]) -> 
 /// A name with the dot of its colour.
 pub(super) fn named(name: &str, colour: usize) -> String {
     let colour = colour % 8;
+    // Wide enough for most names, so that they don't break at every hyphen.
+    let room = name.chars().count().min(18) + 3;
     format!(
-        "<span class=\"name\"><span class=\"dot\" style=\"--dot:var(--s{colour})\"></span>{}</span>",
+        "<span class=\"name\" style=\"min-width:{room}ch\"><span class=\"dot\" style=\"--dot:var(--s{colour})\"></span>{}</span>",
         escape(name)
     )
 }

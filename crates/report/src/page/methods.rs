@@ -1,12 +1,12 @@
-//! Classifiers: table, curves, maps, ranks, confusion.
+//! Classifiers: table and curves.
 
+use super::closer;
 use super::cohort::Cohort;
 use super::html::{Page, escape, figure, named, table};
 use super::words::{in_short, plus_minus, probability, thousands};
-use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::estimate::Estimate;
-use crate::record::{Method, Ranks};
+use crate::record::Method;
 use crate::significance::{Comparison, Verdict, compare, holm};
 use crate::svg::{self, Unit};
 
@@ -61,15 +61,7 @@ pub(super) fn section(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
     }
     let reading = score_table(page, cohort);
     curves(page, cohort, &reading)?;
-    maps(
-        page,
-        cohort
-            .methods
-            .iter()
-            .map(|method| (method.name.as_str(), method.embedding.as_ref())),
-    )?;
-    rank_charts(page, cohort)?;
-    confusions(page, cohort)
+    closer::look(page, cohort)
 }
 
 /// Adds the table, and returns how to read it.
@@ -149,7 +141,7 @@ fn score_table(page: &mut Page, cohort: &Cohort<'_>) -> String {
 fn against(comparison: Option<&(Comparison, f64, Verdict)>, reference: bool, unit: Unit) -> [String; 3] {
     let dash = || "\u{2013}".to_owned();
     if reference {
-        return [dash(), dash(), "what others are compared with".to_owned()];
+        return [dash(), dash(), "the reference".to_owned()];
     }
     let Some((comparison, p, verdict)) = comparison else {
         return [dash(), dash(), "no split in common".to_owned()];
@@ -162,10 +154,10 @@ fn against(comparison: Option<&(Comparison, f64, Verdict)>, reference: bool, uni
         Verdict::Better => "<span class=\"good\">\u{25b2} better</span>",
         Verdict::Worse => "<span class=\"bad\">\u{25bc} worse</span>",
     };
-    let sign = if comparison.difference >= 0.0 {
-        "+"
-    } else {
-        "\u{2212}"
+    let sign = match comparison.difference {
+        0.0 => "",
+        more if more > 0.0 => "+",
+        _ => "\u{2212}",
     };
     let difference = format!("{sign}{}", unit.show(comparison.difference.abs()));
     [difference, escape(&probability(*p)), words.to_owned()]
@@ -223,124 +215,6 @@ fn curves(page: &mut Page, cohort: &Cohort<'_>, reading: &str) -> Result<()> {
         page.add(&format!(
             "<details><summary>Training and validation of each method</summary><div class=\"grid\">{each}</div></details>"
         ));
-    }
-    Ok(())
-}
-
-/// Maps of embeddings, each under the name of its method.
-pub(super) fn maps<'a>(
-    page: &mut Page,
-    embeddings: impl Iterator<Item = (&'a str, Option<&'a Embedding>)>,
-) -> Result<()> {
-    let mut figures = Vec::new();
-    for (name, embedding) in embeddings {
-        let Some(embedding) = embedding else { continue };
-        let Some(chart) = svg::map(name, embedding)? else {
-            continue;
-        };
-        figures.push((chart, map_caption(embedding)));
-    }
-    if figures.is_empty() {
-        return Ok(());
-    }
-    page.heading("Where embeddings lie");
-    page.paragraph(
-        "dim small",
-        "Near points have near embeddings; large distances, directions and the sizes of groups mean nothing in such a map.",
-    );
-    page.figures(&figures);
-    Ok(())
-}
-
-fn map_caption(embedding: &Embedding) -> String {
-    let what = if embedding.of.is_empty() {
-        "rows"
-    } else {
-        &embedding.of
-    };
-    let mut caption = String::new();
-    if let Some(map) = &embedding.map {
-        caption += &if map.x.len() < map.rows {
-            format!("{} of {} {what}, drawn at random", map.x.len(), map.rows)
-        } else {
-            format!("{} {what}", map.x.len())
-        };
-        if !embedding.note.is_empty() {
-            caption += &format!(" ({})", embedding.note);
-        }
-        if !map.method.is_empty() {
-            caption += &format!("; {}", map.method);
-        }
-        caption.push('.');
-    }
-    caption
-}
-
-fn rank_charts(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
-    let mut figures = Vec::new();
-    for method in &cohort.methods {
-        for ranks in &method.ranks {
-            if let Some(chart) = svg::ranks(ranks)? {
-                let title = format!("{}: {}", method.name, chart.title());
-                figures.push((chart.renamed(title), rank_caption(ranks)));
-            }
-        }
-    }
-    if !figures.is_empty() {
-        page.heading("How many directions were kept");
-        page.figures(&figures);
-    }
-    Ok(())
-}
-
-fn rank_caption(ranks: &Ranks) -> String {
-    let graphs: f64 = ranks.bins.iter().map(|bin| bin.graphs as f64).sum();
-    let mean = ranks
-        .bins
-        .iter()
-        .map(|bin| bin.rank as f64 * bin.graphs as f64)
-        .sum::<f64>()
-        / graphs;
-    let mut caption = format!("{graphs:.0} graphs, p = {mean:.1} on average");
-    if let Some(columns) = ranks.columns {
-        caption += &format!(" of {columns}");
-    }
-    let known = || {
-        let share = ranks
-            .bins
-            .iter()
-            .filter_map(|bin| Some((bin.captured?, bin.graphs as f64)));
-        share.filter(|(share, _)| share.is_finite())
-    };
-    let weight: f64 = known().map(|(_, graphs)| graphs).sum();
-    if weight > 0.0 {
-        let share = known().map(|(share, graphs)| share * graphs).sum::<f64>() / weight;
-        caption += &format!(
-            "; they capture {:.1}% of the sum of the singular values",
-            100.0 * share
-        );
-    }
-    caption.push('.');
-    caption
-}
-
-fn confusions(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
-    let mut figures = Vec::new();
-    for method in &cohort.methods {
-        let Some(confusion) = &method.confusion else {
-            continue;
-        };
-        if let Some(chart) = svg::confusion(confusion)? {
-            let chart = chart.renamed(method.name.clone());
-            figures.push((
-                chart,
-                "Test parts of all runs together; shaded by the share of the row.".to_owned(),
-            ));
-        }
-    }
-    if !figures.is_empty() {
-        page.heading("What was taken for what");
-        page.figures(&figures);
     }
     Ok(())
 }

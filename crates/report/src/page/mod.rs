@@ -1,5 +1,6 @@
 //! One page of one or several records.
 
+mod closer;
 mod clusters;
 mod cohort;
 mod html;

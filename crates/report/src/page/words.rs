@@ -204,8 +204,13 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
         parts.push(format!("{egg} is worse than {}", list(&better)));
     }
     if !noise.is_empty() {
+        let (what, is) = if noise.len() > 1 {
+            ("differences", "are")
+        } else {
+            ("difference", "is")
+        };
         parts.push(format!(
-            "the difference between {egg} and {} is within the noise",
+            "the {what} between {egg} and {} {is} within the noise",
             list(&noise)
         ));
     }

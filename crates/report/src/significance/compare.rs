@@ -51,7 +51,7 @@ impl Comparison {
             Verdict::Unknown
         } else if p >= 0.05 {
             Verdict::Noise
-        } else if (self.difference > 0.0) == !lower_is_better {
+        } else if (self.difference > 0.0) != lower_is_better {
             Verdict::Better
         } else {
             Verdict::Worse

@@ -34,7 +34,9 @@ pub fn ranks(ranks: &Ranks) -> Result<Option<Chart>> {
     let most = bins.iter().map(|bin| bin.graphs).max().unwrap_or(1);
     let y = Scale::new(0.0, most as f64, Unit::Whole, 4).trimmed(0.0, 1.06 * most as f64);
     let captured = |bin: &RankBin| bin.captured.filter(|share| (0.0..=1.0).contains(share));
-    let shares = Scale::around(bins.iter().filter_map(captured).chain([1.0]), Unit::Percent, 2);
+    let least = bins.iter().filter_map(captured).fold(1.0, f64::min);
+    let room = (0.1 * (1.0 - least)).max(0.005);
+    let shares = Some(Scale::new(least, 1.0, Unit::Percent, 2).trimmed(least - room, 1.0 + room));
     let shares = shares.filter(|_| bins.iter().any(|bin| captured(bin).is_some()));
     let above = if shares.is_some() { SHARES } else { 0 };
     // Wide enough to see, however far ranks reach.

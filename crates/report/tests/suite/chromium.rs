@@ -3,7 +3,7 @@
 //! Needs Debian's `chromium`. Where it is missing and this is root on a machine
 //! with apt-get, it is installed if `CI` or `EGG_INSTALL_CHROMIUM` is set;
 //! otherwise the test says that it is skipped. Pictures of the page are left in
-//! `target/report-screenshots`.
+//! `target/tmp/report-screenshots`.
 
 #![expect(clippy::print_stderr, reason = "says what is skipped, and where pictures are")]
 
