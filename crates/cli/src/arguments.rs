@@ -117,6 +117,67 @@ pub(crate) fn weighting(text: &str) -> Result<Weighting, String> {
         .map_err(|error: egg_gnn::cluster::Error| error.to_string())
 }
 
+/// What clap has to say of a command line that it can't read, in two lines: what
+/// is wrong, and what to do. Help that was asked for stays as it is.
+pub(crate) fn told(error: &clap::Error) -> Vec<String> {
+    use clap::error::ErrorKind;
+    let text = error.to_string();
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        return vec![text.trim_end().to_owned()];
+    }
+    let (mut what, mut tips) = (Vec::new(), Vec::new());
+    let mut usage = None;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            tips.push(tip.to_owned());
+        } else if let Some(line) = line.strip_prefix("Usage: ") {
+            usage = Some(line.to_owned());
+        } else if !line.starts_with("For more information") && usage.is_none() {
+            what.push(line);
+        }
+    }
+    if tips.is_empty() {
+        let command = usage.as_deref().and_then(|usage| {
+            let mut words = usage.split_whitespace().skip(1);
+            words.next().filter(|word| word.chars().all(char::is_alphabetic))
+        });
+        tips.push(match command {
+            Some(command) => format!("`egg {command} --help` lists the options"),
+            None => "`egg --help` lists the commands, `egg COMMAND --help` their options".to_owned(),
+        });
+    }
+    vec![what.join(" "), format!("help: {}", tips.join("; "))]
+}
+
+/// A finite number above 0.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    number(text, |x| x > 0.0, "a number above 0 is needed")
+}
+
+/// A finite number from 0.
+pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
+    number(text, |x| x >= 0.0, "a number from 0 is needed")
+}
+
+/// A number from 0, below 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    number(
+        text,
+        |x| (0.0..1.0).contains(&x),
+        "a number from 0, below 1, is needed",
+    )
+}
+
+fn number(text: &str, allowed: impl Fn(f64) -> bool, needed: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|x| x.is_finite() && allowed(*x));
+    number.ok_or_else(|| needed.to_owned())
+}
+
 /// A whole number from 1.
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {

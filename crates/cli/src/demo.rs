@@ -17,15 +17,15 @@ use crate::{interrupt, model};
 /// The convolutions, as groups of methods are called in records.
 const GROUPS: [(&str, &[&str]); 2] = [("linear GCN", &["--linear"]), ("GCN", &[])];
 
-/// EGG, and those that look at one column at a time.
+/// EGG, and those that look at each column by itself.
 const POOLINGS: [&str; 4] = ["egg", "sum", "avg", "max"];
 
 const WHY: &str = "\
 The two classes have the same graphs and the same means; they differ in how features vary together.
-Linear convolutions keep all means at zero: sum and mean have nothing to see, the maximum sees the
-spread of each feature by itself, and only the subspace that EGG pools has the classes. ReLU makes
-means of spreads (the mean of max(x, 0) grows with the variance of x), so behind it the classes
-reach every pooling: the convolution did what EGG does without it.";
+Linear convolutions keep all means at zero, so sum and mean have nothing to see. EGG pools the
+subspace itself, and the maximum grows with the spread along the directions that it learns. ReLU
+makes means of spreads (the mean of max(x, 0) grows with the variance of x): behind it the classes
+reach every pooling, and EGG has no lead any more.";
 
 /// Run the demonstration
 #[derive(Debug, Args)]
@@ -34,10 +34,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "target/demo")]
     out: PathBuf,
     /// Epochs of each training at most
-    #[arg(long, value_name = "N", default_value = "60")]
+    #[arg(long, value_name = "N", default_value = "40")]
     epochs: u64,
     /// Repetitions of each training
-    #[arg(long, value_name = "N", default_value = "5")]
+    #[arg(long, value_name = "N", default_value = "4")]
     reps: usize,
     /// Where MUTAG is looked for [default: EGG_DATASETS, datasets/prepared, or shared/datasets beside the checkout]
     #[arg(long, value_name = "DIR")]

@@ -84,20 +84,12 @@ impl Failure {
     fn remedy(&self) -> Option<String> {
         match self {
             Self::In { source, .. } => source.remedy(),
-            Self::Graph(error) => graph_remedy(error),
-            Self::Pool(pool::Error::Graph(error)) | Self::Cluster(cluster::Error::Graph(error)) => {
-                graph_remedy(error)
-            }
-            Self::Pool(pool::Error::OtherRun { .. }) | Self::Cluster(cluster::Error::OtherRun { .. }) => {
-                Some("the same command line is needed to resume; or name another folder with --out".into())
-            }
+            Self::Graph(error) | Self::Cluster(cluster::Error::Graph(error)) => graph_remedy(error),
+            Self::Pool(error) => pool_remedy(error),
+            Self::Cluster(cluster::Error::OtherRun { .. }) => Some(OTHER_RUN.into()),
             Self::Cluster(cluster::Error::NotOneGraph { .. }) => {
                 Some("`egg cluster` clusters the nodes of one graph; for many graphs use `egg train`".into())
             }
-            Self::Pool(pool::Error::Targets { .. }) => Some(
-                "`egg train` needs a label for every graph; `egg cluster` clusters the nodes of one graph"
-                    .into(),
-            ),
             _ => None,
         }
     }
@@ -108,6 +100,20 @@ fn graph_remedy(error: &graph::Error) -> Option<String> {
         graph::Error::UnknownDataset { suggestion: None, .. } => Some(
             "DATA is a path, demo:covariance, demo:karate, demo:sbm:N, or one of the names that `egg info` lists"
                 .into(),
+        ),
+        _ => None,
+    }
+}
+
+const OTHER_RUN: &str = "the same command line is needed to resume; or name another folder with --out";
+
+fn pool_remedy(error: &pool::Error) -> Option<String> {
+    match error {
+        pool::Error::Graph(error) => graph_remedy(error),
+        pool::Error::InRepetition { source, .. } | pool::Error::InBatch { source, .. } => pool_remedy(source),
+        pool::Error::OtherRun { .. } => Some(OTHER_RUN.into()),
+        pool::Error::Targets { .. } => Some(
+            "`egg train` needs a label for every graph; `egg cluster` clusters the nodes of one graph".into(),
         ),
         _ => None,
     }

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "features": dataset.features().width(),
         "classes": class_count(dataset),
     }));
-    let mut table = Table::new([dataset.name(), ""]);
+    let mut table = Table::new([dataset.name(), ""]).of_words();
     for (what, value) in lines(&data) {
         table.row([what.to_owned(), value]);
     }

@@ -35,7 +35,18 @@ use failure::{Failure, Result};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            for line in arguments::told(&error) {
+                match error.use_stderr() {
+                    true => console::warn(&line),
+                    false => console::print(&line),
+                }
+            }
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
     if cli.command.computes() {
         environment::settle();
     }

@@ -16,6 +16,9 @@ use crate::failure::Result;
 /// Points of a map: more take long to lay out and can't be told apart.
 pub(crate) const MAP_ROWS: usize = 1000;
 
+/// Graphs that are looked at: of a large data set, every so-manieth.
+const LOOKED_AT: usize = 4000;
+
 /// A record with all that does not depend on what was run.
 pub(crate) fn begin(kind: Kind, title: String, data: &Data, fingerprint: &str) -> Record {
     let dataset = &data.dataset;
@@ -121,6 +124,12 @@ pub(crate) fn look(
     dataset: GraphDataset,
     seed: u64,
 ) -> Result<()> {
+    let all = dataset.len();
+    let step = all.div_ceil(LOOKED_AT).max(1);
+    let dataset = match step {
+        1 => dataset,
+        _ => dataset.subset(&(0..all).step_by(step).collect::<Vec<_>>())?,
+    };
     let labels = dataset.classes().cloned();
     let embedding = trained.embed(dataset)?;
     if let Some(subspaces) = &embedding.subspaces {
@@ -149,8 +158,12 @@ pub(crate) fn look(
         classes.collect(),
     )?;
     map.class_names = labels.map_or_else(Vec::new, |labels| labels.names().to_vec());
+    let which = match step {
+        1 => "all graphs".to_owned(),
+        _ => format!("{} of {all} graphs", embedding.graphs.nrows()),
+    };
     map.note = format!(
-        "all graphs, by the model of repetition {}",
+        "{which}, by the model of repetition {}",
         trained.config().repetition
     );
     map.reduce(MAP_ROWS, seed);

@@ -116,7 +116,9 @@ impl Config {
         toml::from_str(&text).map_err(|error| {
             // Where, what, and the line itself are in its first lines.
             let told: Vec<&str> = error.message().lines().collect();
-            let line = error.span().map(|span| text[..span.start].lines().count().max(1));
+            let line = error
+                .span()
+                .map(|span| text[..span.start].matches('\n').count() + 1);
             let at = line.map_or_else(String::new, |line| format!(", line {line}"));
             Failure::other(format!("{}{at}: {}", path.display(), told.join(" ")))
         })

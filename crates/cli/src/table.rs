@@ -6,6 +6,7 @@
 pub(crate) struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
+    words: bool,
 }
 
 impl Table {
@@ -13,7 +14,14 @@ impl Table {
         Self {
             header: header.into_iter().map(Into::into).collect(),
             rows: Vec::new(),
+            words: false,
         }
+    }
+
+    /// The same with all columns for words.
+    pub(crate) fn of_words(mut self) -> Self {
+        self.words = true;
+        self
     }
 
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
@@ -35,6 +43,7 @@ impl Table {
                 .zip(&widths)
                 .enumerate()
                 .map(|(column, (cell, width))| match column {
+                    _ if self.words => format!("{cell:<width$}"),
                     0 => format!("{cell:<width$}"),
                     _ => format!("{cell:>width$}"),
                 });

@@ -69,13 +69,13 @@ pub(crate) struct Settings {
     #[arg(long)]
     pub(crate) linear: bool,
     /// Adam's learning rate at the start [default: 0.001]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = arguments::rate)]
     pub(crate) lr: Option<f64>,
     /// Adam's L2 decay [default: 0.0005]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = arguments::not_negative)]
     pub(crate) weight_decay: Option<f64>,
     /// Dropout of the head [default: 0.5]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = arguments::share)]
     pub(crate) dropout: Option<f64>,
     /// Graphs per step [default: 32]
     #[arg(long, value_name = "N", value_parser = arguments::positive)]

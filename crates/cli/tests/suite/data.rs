@@ -41,12 +41,6 @@ fn tu_folders() {
     write(place.path(), "PAIR/PAIR_graph_labels.txt", "-1\n1\n");
     let expected = json!({"name": "PAIR", "graphs": 2, "nodes": 4, "edges": 2, "features": 0, "classes": 2});
     assert_eq!(info(place.path(), "PAIR"), expected);
-    // A data folder is one with such folders in it.
-    write(place.path(), "data/MUTAG/MUTAG_A.txt", "1, 2\n2, 1\n");
-    write(place.path(), "data/MUTAG/MUTAG_graph_indicator.txt", "1\n1\n");
-    write(place.path(), "data/MUTAG/MUTAG_graph_labels.txt", "1\n");
-    let named = egg(place.path(), &["info", "mutag", "--datasets", "data", "--json"]).ok();
-    assert_eq!(named.json()[0]["name"], "MUTAG");
 }
 
 #[test]

@@ -98,10 +98,12 @@ fn settings_out_of_range_leave_nothing_behind() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 20, true);
     let with = |more: &[&str]| egg(place.path(), &[&TRAIN[..], more].concat());
-    with(&["--dropout", "1.5", "--out", "run"]).refused(1, &["dropout", "1.5"]);
-    with(&["--lr=-1", "--out", "run2"]).refused(1, &["learning rate"]);
-    let four: Vec<_> = std::fs::read_dir(place.path()).unwrap().collect();
-    assert!(four.len() <= 3, "{four:?}");
+    with(&["--dropout", "1.5"]).refused(2, &["--dropout", "1.5", "below 1"]);
+    with(&["--lr=-1"]).refused(2, &["--lr", "-1", "above 0"]);
+    with(&["--batc", "3"]).refused(2, &["--batc", "similar", "--batch"]);
+    egg(place.path(), &["train"]).refused(2, &["--data", "egg train --help"]);
+    egg(place.path(), &["trian"]).refused(2, &["trian", "'train'"]);
+    assert!(!place.path().join("runs").exists());
 }
 
 #[test]

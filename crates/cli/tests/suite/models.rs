@@ -16,11 +16,17 @@ fn a_model_predicts_and_embeds_graphs_without_labels() {
     let at = |name: &str| place.path().join(name);
     rings_and_stars(place.path(), "graphs", 60, true);
     rings_and_stars(place.path(), "new", 7, false);
-    let words = [
-        &TRAIN[..9],
-        &["--epochs", "30", "--lr", "0.01", "--out", "run", "--quiet"],
-    ]
-    .concat();
+    let more = [
+        "--rank",
+        "relative:0.1",
+        "--epochs",
+        "60",
+        "--patience",
+        "60",
+        "--lr",
+        "0.02",
+    ];
+    let words = [&TRAIN[..9], &more, &["--out", "run", "--quiet"]].concat();
     egg(place.path(), &words).ok();
 
     let words = [

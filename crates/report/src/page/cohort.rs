@@ -67,6 +67,9 @@ pub(super) fn cohorts(records: &[Record]) -> Vec<Cohort<'_>> {
     let mut names: Vec<String> = Vec::new();
     for ((_, cohort), titles) in cohorts.iter_mut().zip(&titles) {
         distinguish(&mut cohort.methods, titles);
+        // What others are compared with comes first.
+        let reference = cohort.reference();
+        cohort.methods[..=reference].rotate_right(1);
         for method in &cohort.methods {
             let known = names.iter().position(|name| *name == method.name);
             cohort.colours.push(known.unwrap_or_else(|| {

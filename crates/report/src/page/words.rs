@@ -55,10 +55,10 @@ fn list(names: &[String]) -> String {
 
 fn kind(record: &Record) -> &'static str {
     match record.kind {
-        Kind::Train => "graph classification",
-        Kind::Cluster => "node clustering",
-        Kind::Sweep => "search over settings",
-        Kind::Demo => "demonstration",
+        Kind::Train => "Graph classification",
+        Kind::Cluster => "Node clustering",
+        Kind::Sweep => "Search over settings",
+        Kind::Demo => "Demonstration",
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
     let mut lines: Vec<String> = Vec::new();
     for record in records {
         let mut parts = vec![kind(record).to_owned()];
-        if records.len() > 1 && !record.title.is_empty() {
+        if (2..=3).contains(&records.len()) && !record.title.is_empty() {
             parts[0] = format!("{}: {}", record.title, parts[0]);
         }
         if !record.data.name.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
         if !record.protocol.is_empty() {
             parts.push(format!("protocol {}", record.protocol));
         }
-        if !record.finished.is_empty() {
+        if records.len() <= 3 && !record.finished.is_empty() {
             parts.push(record.finished.clone());
         }
         let line = parts.join(" \u{b7} ");
@@ -84,7 +84,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
         }
     }
     for line in lines.iter().take(6) {
-        page.head(&format!("<p class=\"lead cap\">{}</p>\n", escape(line)));
+        page.head(&format!("<p class=\"lead\">{}</p>\n", escape(line)));
     }
     page.head("<div class=\"tiles\">");
     let mut tiles = 0;
@@ -175,13 +175,18 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
         "highest"
     };
     let percent = if unit == Unit::Percent { "%" } else { "" };
+    let score = plus_minus(&estimates[best], unit);
+    let first: Vec<String> = known()
+        .filter(|&i| estimates[i].mean == estimates[best].mean)
+        .map(name)
+        .collect();
+    let have = if first.len() > 1 { "share" } else { "has" };
     let mut sentences = vec![format!(
-        "{} has the {word} mean test {}: {}{percent}.",
-        name(best),
-        cohort.metric,
-        plus_minus(&estimates[best], unit)
+        "{} {have} the {word} mean test {}: {score}{percent}.",
+        list(&first),
+        cohort.metric
     )];
-    let mut by_verdict: [Vec<String>; 3] = Default::default();
+    let mut by_verdict: [Vec<String>; 4] = Default::default();
     for (i, comparison) in compared(cohort).into_iter().enumerate() {
         let Some((_, _, verdict)) = comparison else {
             continue;
@@ -190,12 +195,13 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
             // The row is the first of the comparison.
             Verdict::Worse => by_verdict[0].push(name(i)),
             Verdict::Better => by_verdict[1].push(name(i)),
-            Verdict::Noise | Verdict::Same => by_verdict[2].push(name(i)),
+            Verdict::Noise => by_verdict[2].push(name(i)),
+            Verdict::Same => by_verdict[3].push(name(i)),
             Verdict::Unknown => {}
         }
     }
     let egg = name(reference);
-    let [worse, better, noise] = by_verdict;
+    let [worse, better, noise, same] = by_verdict;
     let mut parts = Vec::new();
     if !worse.is_empty() {
         parts.push(format!("{egg} is better than {}", list(&worse)));
@@ -214,16 +220,17 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
             list(&noise)
         ));
     }
+    if !same.is_empty() {
+        parts.push(format!("{egg} does the same as {} on every split", list(&same)));
+    }
     if !parts.is_empty() {
         let mut sentence = parts.join("; ");
         sentence.push('.');
-        let capital = sentence
-            .chars()
-            .next()
-            .map(|c| c.to_uppercase().to_string())
-            .unwrap_or_default();
-        let rest: String = sentence.chars().skip(1).collect();
-        sentences.push(capital + &rest);
+        // A name is left as it is written.
+        sentences.push(match sentence.strip_prefix("the ") {
+            Some(rest) => format!("The {rest}"),
+            None => sentence,
+        });
     }
     sentences
 }

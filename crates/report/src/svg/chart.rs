@@ -53,7 +53,7 @@ impl Chart {
         (width, height): (u32, u32),
         draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<Vec<Hit>, String>,
     ) -> Result<Self> {
-        let title = title.into();
+        let title = capital(&title.into());
         let mut svg = String::new();
         let size = (width * FINE as u32, height * FINE as u32);
         let hits = {
@@ -223,4 +223,11 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
     short.push('\u{2026}');
     short
+}
+
+/// Begins with a capital letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }

@@ -16,7 +16,6 @@ use crate::record::Confusion;
 /// # Errors
 /// If it can't be drawn.
 pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
-    const LEFT: u32 = 112;
     const TOP: u32 = 44;
     let columns = confusion.counts.iter().map(Vec::len).max().unwrap_or(0);
     let side = confusion.counts.len().max(columns);
@@ -44,6 +43,11 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         Some(name) if !name.is_empty() => name.clone(),
         _ => format!("class {class}"),
     };
+    let longest = (0..side)
+        .map(|class| name(class).chars().count())
+        .max()
+        .unwrap_or(0);
+    let left = (24 + longest as u32 * 13 / 2).clamp(44, 112);
     let draw = |canvas: &Canvas<'_>| {
         let write = |words: String, place: (u32, u32), style: TextStyle<'_>| {
             let text = Text::new(words, (fine(place.0), fine(place.1)), style);
@@ -52,7 +56,7 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         let small = |horizontal| anchored(11.0, Ink::Muted, horizontal, VPos::Center);
         write(
             "predicted".to_owned(),
-            (LEFT + side as u32 * cell / 2, 10),
+            (left + side as u32 * cell / 2, 10),
             small(HPos::Center),
         )?;
         let upright = small(HPos::Center).transform(FontTransform::Rotate270);
@@ -66,14 +70,14 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         for class in 0..side {
             let middle = class as u32 * cell + cell / 2;
             let style = anchored(11.0, Ink::Text, HPos::Right, VPos::Center);
-            write(shorten(&name(class), 14), (LEFT - 7, TOP + middle), style)?;
+            write(shorten(&name(class), 14), (left - 7, TOP + middle), style)?;
             let style = anchored(11.0, Ink::Text, HPos::Center, VPos::Center);
-            write(shorten(&name(class), fits), (LEFT + middle, TOP - 10), style)?;
+            write(shorten(&name(class), fits), (left + middle, TOP - 10), style)?;
         }
         for truth in 0..side {
             for guess in 0..side {
                 let share = count(truth, guess) as f64 / (total(truth) as f64).max(1.0);
-                let (x, y) = (LEFT + guess as u32 * cell, TOP + truth as u32 * cell);
+                let (x, y) = (left + guess as u32 * cell, TOP + truth as u32 * cell);
                 let corners = [
                     (fine(x) + 5, fine(y) + 5),
                     (fine(x + cell) - 5, fine(y + cell) - 5),
@@ -111,6 +115,6 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         }
         Ok(hits)
     };
-    let (width, height) = (LEFT + side as u32 * cell + 12, TOP + side as u32 * cell + 8);
+    let (width, height) = (left + side as u32 * cell + 12, TOP + side as u32 * cell + 8);
     Chart::draw("confusion matrix", (width.max(300), height), draw).map(Some)
 }

@@ -138,7 +138,11 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
         ends.get(((ends.len().checked_sub(1)?) as f64 * share) as usize)
             .copied()
     };
-    let (low, high) = (quantile(0.0)?, quantile(1.0)?);
+    let (mut low, high) = (quantile(0.0)?, quantile(1.0)?);
+    // Bands reach below zero where nothing was.
+    if points.iter().all(|point| point.y >= 0.0) {
+        low = low.max(0.0);
+    }
     let (quarter, most) = (quantile(0.25)?, quantile(0.97)?);
     // The last 3% may be cut off if they are several times as far out as the rest.
     let high = if high - most > 2.0 * (most - quarter) && most > quarter {

@@ -99,5 +99,7 @@ pub fn map(title: &str, embedding: &Embedding) -> Result<Option<Chart>> {
         }
         Ok(hits)
     };
-    Chart::draw(title, (SIDE, SIDE + above), draw).map(Some)
+    // A name is left as it is written.
+    let chart = Chart::draw(title, (SIDE, SIDE + above), draw)?;
+    Ok(Some(chart.renamed(title)))
 }

@@ -34,6 +34,14 @@ pub fn test_scores(methods: &[&Method], colours: &[usize], ddof: usize) -> Resul
     let Some(x) = Scale::around(scores.iter().flatten().copied(), unit, 5) else {
         return Ok(None);
     };
+    // No share is less than nothing or more than all.
+    let x = match unit {
+        Unit::Percent => {
+            let (low, high) = (x.low.max(0.0), x.high.min(1.0));
+            x.trimmed(low, high)
+        }
+        _ => x,
+    };
     let metric = methods.first().map_or("metric", |method| method.metric());
     let label = if unit == Unit::Percent {
         format!("test {metric} (%)")

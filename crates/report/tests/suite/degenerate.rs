@@ -47,7 +47,7 @@ fn one_repetition_and_one_epoch() {
     let mut record = Record::new(Kind::Train, "short");
     record.methods = vec![with_epochs(vec![epoch(1, 0.7)])];
     let page = render(&[record]).unwrap();
-    assert!(page.contains("aria-label=\"loss by epoch\""));
+    assert!(page.contains("aria-label=\"Loss by epoch\""));
     assert!(page.contains("50.00") && !page.contains("NaN"));
 }
 

@@ -9,19 +9,19 @@ fn everything_is_there() {
     let records = made_up::records();
     let page = render(&records).unwrap();
     for words in [
-        "test accuracy of each method",
-        "validation loss by epoch",
-        "validation accuracy by epoch",
+        "Test accuracy of each method",
+        "Validation loss by epoch",
+        "Validation accuracy by epoch",
         "Where embeddings lie",
         "420 graphs (test part of fold 1); t-SNE, perplexity 30",
-        "EGG: ranks p, layer 4",
+        "EGG: Ranks p, layer 4",
         "of the sum of the singular values",
         "What was taken for what",
         "difference within the noise",
         "\u{25bc} worse",
         "Clusterings of made-up network",
-        "loss of the autoencoder by epoch",
-        "test accuracy against threshold r",
+        "Loss of the autoencoder by epoch",
+        "Test accuracy against threshold r",
         "\u{2713} chosen",
         "The first 10 of 24 settings",
         "cargo run -p egg-report --example gallery",
@@ -81,6 +81,17 @@ fn runs_on_the_same_data_are_compared() {
     assert!(page.contains("EGG (one)") && page.contains("EGG (again)"));
     let page = render(&[first.clone(), first]).unwrap();
     assert!(page.contains("EGG (one) #1") && page.contains("EGG (one) #2"));
+}
+
+#[test]
+fn equal_scores_are_said_to_be_equal_and_the_reference_is_first() {
+    let page = render(&[run("one", "sum", [1.0; 3]), run("two", "egg 0.8", [1.0; 3])]).unwrap();
+    assert!(page.contains("egg 0.8 and sum share the highest mean test accuracy: 100.00 \u{b1} 0.00%."));
+    assert!(page.contains("egg 0.8 does the same as sum on every split."));
+    assert!(!page.contains("within the noise"));
+    assert!(page.find(">egg 0.8</span>").unwrap() < page.find(">sum</span>").unwrap());
+    // No axis reaches beyond all of it.
+    assert!(page.contains(">100.0<") && !page.contains(">100.2<"));
 }
 
 #[test]
