@@ -23,10 +23,10 @@ use crate::{angles, cluster, demo, embed, generate, info, predict, report, sweep
 #[command(after_help = "Exit codes: 0, 2 for usage, 130 after Ctrl-C, 1 for the rest.")]
 pub(crate) struct Cli {
     /// With an error, every cause
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 901)]
     pub(crate) verbose: bool,
     /// Threads to work on [default: one for each core]
-    #[arg(long, global = true, value_name = "N", value_parser = positive)]
+    #[arg(long, global = true, display_order = 900, value_name = "N", value_parser = positive)]
     pub(crate) threads: Option<usize>,
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use egg_gnn::pool::metrics::Metric;
 use egg_gnn::pool::train::{EpochReport, Event};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use serde_json::json;
 
 use crate::console::Style;
@@ -16,10 +16,16 @@ pub(crate) fn bar(style: Style, quiet: bool, total: u64, unit: &str) -> Progress
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(total);
+    // In 80 columns there is room for the loss and the metric.
     let template =
-        format!("{{prefix}} [{{bar:28}}] {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left  {{wide_msg}}");
+        format!("{{prefix}} [{{bar:12}}] {{pos}}/{{len}} {unit}, {{rate}}, {{eta}} left  {{wide_msg}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style.progress_chars("=> "));
+        let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            let per_second = state.per_sec();
+            let digits = usize::from(per_second < 10.0);
+            let _ = write!(text, "{per_second:.digits$}/s");
+        };
+        bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
     }
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
@@ -90,13 +96,15 @@ impl TrainProgress {
         let shown = |score: Option<f64>| score.map_or_else(|| "-".into(), |score| format!("{score:.4}"));
         let (metric, best) = (self.metric, if epoch.best { " *" } else { "" });
         match self.style {
-            Style::Terminal => self.bar.set_message(format!(
-                "rep {rep} loss {:.4} {metric} {} (validation {:.4} {})",
-                epoch.train_loss,
-                shown(epoch.train_score),
-                epoch.validation_loss,
-                shown(epoch.validation_score),
-            )),
+            Style::Terminal => {
+                let short = |score: Option<f64>| score.map_or_else(|| "-".into(), |score| format!("{score:.3}"));
+                self.bar.set_message(format!(
+                    "loss {:.4} {metric} {}, validation {}, rep {rep}",
+                    epoch.train_loss,
+                    short(epoch.train_score),
+                    short(epoch.validation_score),
+                ));
+            }
             Style::Plain if !self.quiet => self.style.say(format!(
                 "rep {rep:2}  epoch {:3}  train loss {:.4} {metric} {}  validation loss {:.4} {metric} {}  {:.3} s{best}",
                 epoch.epoch,
