@@ -77,18 +77,14 @@ fn molecules_train_without_a_nan() {
     }
 }
 
-/// As the results in docs/TRAINING.md, in full: an hour on two cores.
+/// The paper's figure less 3 points, by the mean of ten repetitions: minutes, so
+/// not every day.
 #[test]
-fn results_are_those_that_are_written_down() {
+fn presets_reach_what_is_written_down() {
     if std::env::var_os("EGG_TEST_FULL").is_none() {
         return;
     }
-    for (name, architecture, least) in [
-        ("PROTEINS", Architecture::Gcn, 0.0),
-        ("PROTEINS", Architecture::Gin, 0.0),
-        ("Mutagenicity", Architecture::Gcn, 0.0),
-        ("Mutagenicity", Architecture::Gin, 0.0),
-    ] {
+    for (name, architecture, least) in [("PROTEINS", Architecture::Gcn, 0.7479)] {
         let Some(dataset) = read(name) else { return };
         let report = train(&dataset, architecture, 10, 200);
         let test = report.test.unwrap().mean;
