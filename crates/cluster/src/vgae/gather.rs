@@ -119,10 +119,10 @@ mod tests {
                 let expected: f64 = row(2).iter().zip(row(j)).map(|(a, b)| a * b).sum();
                 assert!((products[k + 1] - expected).abs() < 1e-12, "width {width}");
             }
-            for column in 0..width {
+            for (column, sum) in sum.iter().enumerate() {
                 let pulled = rows.iter().zip(slopes).map(|(j, slope)| slope * row(*j)[column]);
                 let expected = row(1)[column] + pulled.sum::<f64>();
-                assert!((sum[column] - expected).abs() < 1e-12, "width {width}");
+                assert!((sum - expected).abs() < 1e-12, "width {width}");
             }
         }
     }

@@ -52,7 +52,58 @@ pub(super) fn page(results: &Path) -> Result<String> {
             None => page.push_str("\nPreset `tuned`: missing.\n"),
         }
     }
+    page.push_str("\n## Scale\n\nBlock models, ten edges per node, sampled non-edges, end to end.\n");
+    scale(&mut page, &results.join("cluster/scale.json"))?;
+    page.push_str("\n## Memory of the exact likelihood\n");
+    scale(&mut page, &results.join("cluster/pubmed-memory.json"))?;
     Ok(page)
+}
+
+/// What `--example scale` recorded.
+fn scale(page: &mut String, path: &Path) -> Result<()> {
+    if !path.exists() {
+        page.push_str("\nmissing\n");
+        return Ok(());
+    }
+    let record = read(path)?;
+    page.push_str(
+        "\n| graph | nodes | edges | s an epoch | CPU s an epoch | epochs | s in all | peak MB | NMI | ACC |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let number = |value: &Value| value.as_f64().map_or("-".into(), |value| format!("{value:.3}"));
+    for line in record["graphs"].as_array().into_iter().flatten() {
+        let agreement = &line["agreement"];
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            line["graph"].as_str().unwrap_or("?"),
+            line["nodes"],
+            line["edges"],
+            number(&line["epoch_seconds"]),
+            number(&line["epoch_cpu_seconds"]),
+            line["epochs"],
+            number(&line["total_seconds"]),
+            line["peak_megabytes"]
+                .as_f64()
+                .map_or("-".into(), |peak| format!("{peak:.0}")),
+            number(&agreement["normalised_mutual_information"]),
+            number(&agreement["accuracy"]),
+        );
+    }
+    let _ = write!(
+        page,
+        "\nRevision {}, {} threads.",
+        record["revision"].as_str().unwrap_or("?"),
+        record["threads"]
+    );
+    if let (Some(clock), Some(cpu)) = (record["exponent"].as_f64(), record["cpu_exponent"].as_f64()) {
+        let _ = write!(
+            page,
+            " Fitted: an epoch takes c nodes^{clock:.3} seconds by the clock, c nodes^{cpu:.3} of computing."
+        );
+    }
+    page.push('\n');
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Value> {
@@ -255,7 +306,7 @@ mod tests {
         std::fs::create_dir_all(folder.join("paper")).unwrap();
         std::fs::write(folder.join("paper/cluster.json"), "{\"datasets\": {}}").unwrap();
         let page = page(&folder).unwrap();
-        assert_eq!(page.matches("missing").count(), 8);
+        assert_eq!(page.matches("missing").count(), 10);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }
