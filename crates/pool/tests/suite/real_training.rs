@@ -84,10 +84,7 @@ fn presets_reach_what_is_written_down() {
     if std::env::var_os("EGG_TEST_FULL").is_none() {
         return;
     }
-    for (name, architecture, least) in [("PROTEINS", Architecture::Gcn, 0.7479)] {
-        let Some(dataset) = read(name) else { return };
-        let report = train(&dataset, architecture, 10, 200);
-        let test = report.test.unwrap().mean;
-        assert!(test >= least, "{name} {architecture}: {test}");
-    }
+    let Some(dataset) = read("PROTEINS") else { return };
+    let test = train(&dataset, Architecture::Gcn, 10, 200).test.unwrap().mean;
+    assert!(test >= 0.7479, "{test}");
 }
