@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let subject = Subject {
         table: "cluster".to_owned(),
-        dataset: dataset.name().to_owned(),
+        dataset: arguments.data.to_lowercase(),
         preset: arguments.preset.name().to_owned(),
         config: NodeClusteringConfig { seed: 0, ..config },
         data: Data::of(&dataset),
