@@ -76,12 +76,9 @@ fn a_training_goes_on_to_the_same_summary() {
         said.contains("--out broken --resume") && said.contains("finishing this epoch"),
         "{said}"
     );
-    assert!(
-        place
-            .path()
-            .join("broken/checkpoints/repetition-1.safetensors")
-            .exists()
-    );
+    // Of those that had begun: which of the two is first is the scheduler's matter.
+    let checkpoints = std::fs::read_dir(place.path().join("broken/checkpoints")).unwrap();
+    assert!(checkpoints.count() > 0);
     assert!(!place.path().join("broken/run.json").exists());
     egg(place.path(), &["report", "broken"]).refused(1, &["broken", "resume"]);
 
