@@ -73,11 +73,14 @@ const fn stage(name: &'static str, about: &'static str, check: Check, on: On, bu
     }
 }
 
-/// The crates that meet a backend themselves. Those above reach it through
-/// these alone: on the second backend they are linted, and tested with `--full`.
-/// (egg-nn has none; it turns on the features that keep candle from being
-/// compiled again.)
-const BACKEND_CRATES: &[&str] = &["-p", "egg-geometry", "-p", "egg-nn", "-p", "egg-autodiff"];
+/// The crates that meet a backend themselves, and the program, which runs all
+/// others. These are linted on the second backend, and tested with `--full`.
+/// (egg-nn has none. It and the program turn on the features with which the first
+/// backend's build of candle can be used again.)
+#[rustfmt::skip] // They are pairs.
+const BACKEND_CRATES: &[&str] = &[
+    "-p", "egg-geometry", "-p", "egg-nn", "-p", "egg-autodiff", "-p", "egg-cli",
+];
 
 /// One call of cargo.
 #[derive(Debug, PartialEq, Eq)]

@@ -72,7 +72,10 @@ fn snippets(text: &str) -> Vec<Snippet> {
 fn skipped(snippet: &Snippet, datasets: Option<&Path>) -> Option<&'static str> {
     let marked = |mark: &str| snippet.marks.split(',').any(|own| own.trim() == mark);
     // Variables may be set for the command first.
-    let program = snippet.command.split_whitespace().find(|word| !word.contains('='));
+    let program = snippet
+        .command
+        .split_whitespace()
+        .find(|word| !word.contains('='));
     if program == Some("cargo") {
         Some("cargo is not called from a test")
     } else if marked("long") && std::env::var_os("EGG_TEST_FULL").is_none() {
