@@ -1,6 +1,7 @@
 //! What is said where: results on standard output, the rest on standard error.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a command talks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +44,24 @@ impl Style {
     }
 }
 
-/// A line on standard output. If nobody reads it any more, the program ends as
-/// others do in a pipe.
+/// Set once nobody reads standard output any more.
+static NOBODY_READS: AtomicBool = AtomicBool::new(false);
+
+/// A line on standard output. If nobody reads it any more, the work goes on in
+/// silence: a training whose pipe has ended is not lost. Any other failure (a full
+/// disk) ends the program, since what was asked for can't be had.
 pub(crate) fn print(line: &str) {
+    if NOBODY_READS.load(Ordering::Relaxed) {
+        return;
+    }
     let mut out = std::io::stdout().lock();
-    let written = writeln!(out, "{line}").and_then(|()| out.flush());
-    if written.is_err() {
-        std::process::exit(0);
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => NOBODY_READS.store(true, Ordering::Relaxed),
+        Err(error) => {
+            warn(&format!("egg: standard output can't be written: {error}"));
+            std::process::exit(1);
+        }
     }
 }
 

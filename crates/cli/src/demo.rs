@@ -27,6 +27,10 @@ subspace itself, and the maximum grows with the spread along the directions that
 makes means of spreads (the mean of max(x, 0) grows with the variance of x): behind it the classes
 reach every pooling, and EGG has no lead any more.";
 
+const WEIGHTS: &str = "\
+The paper weighs all directions that it keeps alike, the weakest as much as the strongest. That need not
+help: compare its row with plain k-means, and with directions weighed by their singular values.";
+
 /// Run the demonstration
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -98,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     style.say("2. The karate club, clustered without its members' sides\n");
     let karate = steps.cluster(&["cluster", "--data", "demo:karate", "--reps", "10"], "karate")?;
-    style.say(format!("\n{}\n", clusterings(&karate)));
+    style.say(format!("\n{}\n\n{WEIGHTS}\n", clusterings(&karate)));
     records.push(karate);
 
     match mutag(arguments.datasets.as_deref()) {

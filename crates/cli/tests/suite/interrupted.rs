@@ -123,3 +123,38 @@ fn a_clustering_goes_on_to_the_same_summary() {
     again.push("--resume");
     assert_eq!(lasting(egg(place.path(), &again).ok().summary()), lasting(whole));
 }
+
+/// `egg train | head -1`
+#[test]
+fn a_training_nobody_listens_to_is_not_lost() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let words = [
+        "train", "--data", "graphs", "--reps", "1", "--epochs", "20", "--json", "--out", "run",
+    ];
+    let mut child = command(place.path())
+        .args(words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    lines.read_line(&mut String::new()).unwrap();
+    drop(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(place.path().join("run/run.json").exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_behind_standard_output_is_an_error() {
+    let place = place();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command(place.path())
+        .args(["info", "demo:karate"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output"));
+}
