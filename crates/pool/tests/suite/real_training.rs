@@ -84,7 +84,9 @@ fn presets_reach_what_is_written_down() {
     if std::env::var_os("EGG_TEST_FULL").is_none() {
         return;
     }
-    let Some(dataset) = read("Mutagenicity") else { return };
+    let Some(dataset) = read("Mutagenicity") else {
+        return;
+    };
     let test = train(&dataset, Architecture::Gcn, 10, 200).test.unwrap().mean;
     assert!(test >= 0.7801, "{test}");
 }
