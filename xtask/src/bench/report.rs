@@ -131,9 +131,18 @@ pub(super) fn write(
         ("md", markdown(suite, conditions, results)),
     ] {
         let path = directory.join(format!("{}.{ending}", suite.name));
-        std::fs::write(&path, text).map_err(|e| Error::while_doing(path.display(), e))?;
+        save(&path, &text)?;
     }
     Ok(())
+}
+
+/// Writes a file, whole or not at all.
+pub(super) fn save(path: &Path, text: &str) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    std::fs::write(&part, text)
+        .and_then(|()| std::fs::rename(&part, path))
+        .map_err(|e| Error::while_doing(path.display(), e))
 }
 
 fn markdown(suite: &Suite, conditions: &Conditions, results: &[Measured]) -> String {
