@@ -30,7 +30,6 @@ use egg_pool::folder::TrainedModel;
 use egg_pool::protocol::{Experiment, Grid, GridSearch, Parallelism, Protocol, RunOptions, SearchEvent};
 use egg_pool::train::{BatchLoss, Event};
 use egg_pool::{FilterConfig, PoolingConfig};
-use serde_json::json;
 
 /// Tensors without page faults.
 #[global_allocator]
@@ -279,8 +278,7 @@ fn main() -> Result<(), Failure> {
     let start = Instant::now();
     let report = experiment.run(&graphs, &options, &follow)?;
     if let Some(path) = arguments.text("curves") {
-        let curves = json!({"report": report, "revision": revision()});
-        egg_nn::atomic::write(Path::new(path), format!("{curves:#}\n").as_bytes())?;
+        record::save_curves(Path::new(path), &report, &graphs, revision())?;
     }
     let epochs: usize = report.outcomes.iter().map(|outcome| outcome.history.len()).sum();
     let seconds: f64 = report.outcomes.iter().map(|outcome| outcome.seconds()).sum();

@@ -1,10 +1,12 @@
 //! Running the cells of Tables 2 and 3: a data set, a convolution, a pooling.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::{Request, revision};
+use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
@@ -38,7 +40,7 @@ pub(super) const OURS: [&str; 3] = ["soft-egg", "random", "blind"];
 
 /// The paper searches a grid for each cell. Here each cell has one setting: what
 /// trials on validation parts chose for EGG on PROTEINS, for every pooling alike.
-const SETTING: [(&str, &str); 4] = [
+pub(super) const SETTING: [(&str, &str); 4] = [
     ("--lr", "5e-3"),
     ("--wd", "5e-4"),
     ("--hidden", "32"),
@@ -95,11 +97,65 @@ impl Cell<'_> {
     }
 }
 
+/// The program that trains, built once, and what every call of it needs.
+pub(super) struct Runner<'a> {
+    workspace: &'a Workspace,
+    request: &'a Request,
+    backend: Backend,
+    program: PathBuf,
+    revision: String,
+}
+
+impl<'a> Runner<'a> {
+    pub(super) fn new(workspace: &'a Workspace, request: &'a Request) -> Result<Self> {
+        let backend = setup::prepare(workspace, Install::Allowed)?;
+        let program = build(workspace, &backend)?;
+        Ok(Self {
+            workspace,
+            request,
+            backend,
+            program,
+            revision: revision(workspace),
+        })
+    }
+
+    /// Trains, and keeps the result at `path`; says whether there was time left to begin.
+    pub(super) fn run(&self, words: &[impl AsRef<OsStr>], keep: &str, path: &Path) -> Result<bool> {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let left = self.request.seconds_left();
+        if left == Some(0) {
+            println!("Time is up before {name}: call again to go on");
+            return Ok(false);
+        }
+        println!("{name}");
+        let mut command = Command::new(&self.program);
+        command.args(words).arg(keep).arg(path);
+        if let Some(left) = left {
+            command.args(["--budget", &left.to_string()]);
+        }
+        self.backend.apply(&mut command);
+        command
+            .current_dir(&self.workspace.root)
+            .env("EGG_REVISION", &self.revision);
+        super::environment(self.workspace, &mut command);
+        let begin = Instant::now();
+        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+        let status = status.map_err(|e| Error::while_doing(self.program.display(), e))?;
+        println!("  {:.0} s", begin.elapsed().as_secs_f64());
+        match status.success() {
+            true => Ok(true),
+            false => Err(Error::Failed(format!("{name}: see above"))),
+        }
+    }
+}
+
 pub(super) fn run(workspace: &Workspace, request: &Request, table: &str) -> Result<()> {
-    let backend = setup::prepare(workspace, Install::Allowed)?;
-    let program = build(workspace, &backend)?;
-    let revision = revision(workspace);
-    let folder = records(workspace);
+    let runner = Runner::new(workspace, request)?;
+    let folder = workspace.root.join("docs/results/training");
     let mut failed = Vec::new();
     for dataset in &request.datasets {
         for pooling in &request.poolings {
@@ -109,30 +165,16 @@ pub(super) fn run(workspace: &Workspace, request: &Request, table: &str) -> Resu
                 pooling,
                 protocol: &request.protocol,
             };
-            let left = request.seconds_left();
-            if left == Some(0) {
-                println!("Time is up before {}: call again to go on", cell.file());
-                return finish(&failed);
+            match runner.run(
+                &cell.words(request.repetitions),
+                "--record",
+                &folder.join(cell.file()),
+            ) {
+                Ok(true) => {}
+                Ok(false) => return finish(&failed),
+                // One cell that fails is no reason not to run the others.
+                Err(error) => failed.push(error.to_string()),
             }
-            println!("{}", cell.file());
-            let mut command = Command::new(&program);
-            command.args(cell.words(request.repetitions));
-            command.arg("--record").arg(folder.join(cell.file()));
-            if let Some(left) = left {
-                command.args(["--budget", &left.to_string()]);
-            }
-            backend.apply(&mut command);
-            command
-                .current_dir(&workspace.root)
-                .env("EGG_REVISION", &revision);
-            super::environment(workspace, &mut command);
-            let begin = Instant::now();
-            let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
-            let status = status.map_err(|e| Error::while_doing(program.display(), e))?;
-            if !status.success() {
-                failed.push(cell.file());
-            }
-            println!("  {:.0} s", begin.elapsed().as_secs_f64());
         }
     }
     finish(&failed)
@@ -141,17 +183,13 @@ pub(super) fn run(workspace: &Workspace, request: &Request, table: &str) -> Resu
 fn finish(failed: &[String]) -> Result<()> {
     match failed {
         [] => Ok(()),
-        failed => Err(Error::Failed(format!("{}: see above", failed.join(", ")))),
+        failed => Err(Error::Failed(failed.join("\n"))),
     }
-}
-
-pub(super) fn records(workspace: &Workspace) -> PathBuf {
-    workspace.root.join("docs/results/training")
 }
 
 /// Built once and called by itself, so that nothing that is compiled meanwhile
 /// gets into a run.
-fn build(workspace: &Workspace, backend: &crate::backend::Backend) -> Result<PathBuf> {
+fn build(workspace: &Workspace, backend: &Backend) -> Result<PathBuf> {
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--release", "-p", "egg-pool", "--example", "train"]);
     cargo.args(backend.cargo_flags());

@@ -31,6 +31,7 @@ pub(super) fn section(results: &Path, architecture: &str) -> Result<String> {
          Protocol `paper`. Test accuracy (ROC-AUC for ogbg-molhiv) in percent, mean ± standard deviation (ddof 0) over *runs* repetitions.\n\
          *Noise*: whether Welch's test at 5 % tells our mean from the paper's.\n"
     );
+    overview(&mut page, results, architecture, &paper)?;
     for dataset in DATASETS {
         let _ = write!(page, "\n### {name}, {dataset}\n\n");
         let rows = POOLINGS.iter().chain(&OURS[..1]);
@@ -56,6 +57,43 @@ pub(super) fn section(results: &Path, architecture: &str) -> Result<String> {
         )?;
     }
     Ok(page)
+}
+
+/// All cells at a glance, as the paper's table: ours, and the paper's in brackets.
+fn overview(page: &mut String, results: &Path, architecture: &str, paper: &Value) -> Result<()> {
+    let _ = write!(
+        page,
+        "\nOurs, the paper's mean in brackets, `*` where they differ by more than noise; details below.\n\n\
+         | pooling | {} |\n|---|{}\n",
+        DATASETS.join(" | "),
+        "---|".repeat(DATASETS.len())
+    );
+    for pooling in POOLINGS.iter().chain(&OURS[..1]) {
+        let mut cells = Vec::new();
+        for dataset in DATASETS {
+            let cell = Cell {
+                dataset,
+                architecture,
+                pooling,
+                protocol: "paper",
+            };
+            let record = find(&results.join("training").join(cell.file()))?;
+            let values = record.as_ref().map(tests).unwrap_or_default();
+            let (ours, theirs) = (Spread::of(&values), spread(&paper["datasets"][dataset][*pooling]));
+            let mut text = ours.map_or("missing".to_owned(), |ours| format!("{ours:.1}"));
+            if let Some(theirs) = theirs {
+                let verdict = ours.map(|ours| unpaired(ours, values.len(), theirs, PAPERS_REPETITIONS));
+                let mark = match verdict {
+                    Some(Verdict::Higher | Verdict::Lower) => "*",
+                    _ => "",
+                };
+                let _ = write!(text, "{mark} ({:.1})", theirs.mean);
+            }
+            cells.push(text);
+        }
+        let _ = writeln!(page, "| {pooling} | {} |", cells.join(" | "));
+    }
+    Ok(())
 }
 
 fn table<'a>(
@@ -287,6 +325,10 @@ mod tests_of_tables {
             "{page}"
         );
         assert_eq!(page.matches("Missing: ").count(), 10);
+        assert!(
+            page.contains("| egg | missing | missing (77.8) | missing |"),
+            "{page}"
+        );
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -4,6 +4,7 @@
 mod cells;
 mod classification;
 mod cluster;
+mod figures;
 mod records;
 mod statistics;
 mod words;
@@ -22,15 +23,18 @@ use crate::workspace::Workspace;
 const HELP: &str = "\
 cargo xtask bench paper --table gcn,gin [--dataset A,B] [--pool X,Y] [--protocol paper|fair] [--reps N] [--budget 60m]
 cargo xtask bench paper --table cluster [--dataset A,B] [--preset NAME] [--reps N] [--budget 60m]
+cargo xtask bench paper --figure sensitivity,curves [--reps N] [--budget 60m]
 cargo xtask bench paper --render
 
 Runs the paper's experiments and keeps every repetition in docs/results/, one file per
 cell, written as it goes. What is there is not repeated: call again to go on. --render
-makes docs/RESULTS.md of the records.
+makes docs/RESULTS.md and docs/results/figures of the records.
 
 Options:
   --table NAMES      gcn: Table 2, gin: Table 3, graph classification; cluster: Table 5,
                      k-means on VGAE embeddings, with EGG and without
+  --figure NAMES     sensitivity: accuracy over the threshold r, curves: loss and accuracy
+                     by epoch; both of GCN-EGG and GIN-EGG on PROTEINS
   --dataset NAMES    MUTAG, PROTEINS, Mutagenicity, NCI1, DD, COLLAB, ogbg-molhiv; of
                      clustering Cora, Citeseer, Pubmed, Coauthor-CS; all if not given
   --pool NAMES       topk, sag, edge, pan, sum, avg, max, attention, egg; soft-egg, random,
@@ -50,6 +54,7 @@ const CLUSTERED: [&str; 4] = ["Cora", "Citeseer", "Pubmed", "Coauthor-CS"];
 #[derive(Debug)]
 struct Request {
     tables: Vec<String>,
+    figures: Vec<String>,
     datasets: Vec<String>,
     poolings: Vec<String>,
     protocol: String,
@@ -86,9 +91,14 @@ pub(super) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()>
             false => cells::run(workspace, &request, &table)?,
         }
     }
+    for figure in std::mem::take(&mut request.figures) {
+        figures::run(workspace, &request, &figure)?;
+    }
     if request.render {
         let page = workspace.root.join("docs/RESULTS.md");
-        super::report::save(&page, &rendered(&workspace.root.join("docs/results"))?)?;
+        let results = workspace.root.join("docs/results");
+        super::report::save(&page, &rendered(&results)?)?;
+        figures::write(&results)?;
         println!("Wrote {}", page.display());
     }
     Ok(())
@@ -103,6 +113,7 @@ fn rendered(results: &Path) -> Result<String> {
         classification::section(results, "gcn")?,
         classification::section(results, "gin")?,
         cluster::section(results)?,
+        figures::section(results)?,
     ] {
         page.push('\n');
         page.push_str(part.trim_end());
@@ -115,6 +126,7 @@ fn rendered(results: &Path) -> Result<String> {
 fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     let mut request = Request {
         tables: Vec::new(),
+        figures: Vec::new(),
         datasets: Vec::new(),
         poolings: Vec::new(),
         protocol: "paper".into(),
@@ -127,6 +139,7 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     while let Some(word) = arguments.next() {
         match word.as_str() {
             "--table" => request.tables.extend(list(&arguments.value("--table", HELP)?)),
+            "--figure" => request.figures.extend(list(&arguments.value("--figure", HELP)?)),
             "--dataset" => request
                 .datasets
                 .extend(list(&arguments.value("--dataset", HELP)?)),
@@ -140,10 +153,11 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
             word => return Err(arguments::unknown(word, HELP)),
         }
     }
-    if request.tables.is_empty() && !request.render {
-        return Err(Error::usage("which table?", HELP));
+    if request.tables.is_empty() && request.figures.is_empty() && !request.render {
+        return Err(Error::usage("which table or figure?", HELP));
     }
     known("table", &mut request.tables, &["gcn", "gin", "cluster"])?;
+    known("figure", &mut request.figures, &figures::NAMES)?;
     let poolings = [&cells::POOLINGS[..], &cells::OURS].concat();
     known("pooling", &mut request.poolings, &poolings)?;
     known(
@@ -299,6 +313,7 @@ mod tests {
         for bad in [
             "",
             "--table gat",
+            "--figure 1",
             "--table gcn --pool best",
             "--table gcn --protocol mine",
             "--table gcn --dataset PROTIENS",
@@ -318,6 +333,13 @@ mod tests {
             rendered(&docs.join("results")).unwrap() == page,
             "docs/RESULTS.md is not what its records make: `cargo xtask bench paper --render`"
         );
+        for (name, file) in figures::drawn(&docs.join("results")).unwrap() {
+            let drawn = std::fs::read_to_string(docs.join("results/figures").join(&name)).unwrap();
+            assert!(
+                drawn == file,
+                "{name} is not what its records make: `cargo xtask bench paper --render`"
+            );
+        }
     }
 
     #[test]
