@@ -59,7 +59,7 @@ impl Arguments {
 
     /// The settings, with the seed of the first repetition.
     pub(crate) fn config(&self) -> NodeClusteringConfig {
-        let mut config = self.preset.config();
+        let mut config = self.preset.config_for(&self.data);
         config.seed = self.seed;
         if let Some(epochs) = self.epochs {
             config.autoencoder.epochs = epochs;
