@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn config(arguments: &Arguments, data: &Data) -> NodeClusteringConfig {
-    let mut config = arguments.preset.config();
+    let mut config = arguments.preset.config_for(data.dataset.name());
     if data.dataset.features().width() == 0 {
         config.features = FeatureUse::Identity;
     }
