@@ -59,8 +59,9 @@ Suites:
 
 Builds our side, makes a Python environment for the peers below target/bench,
 and lets the two take turns. Results go to target/bench/SUITE.json, .md and .svg
-(quick.* without a suite). What needs data that is not here is skipped. The exit code is 1 if something failed or the sides disagree about a result; a
-missed target is reported but is not a failure.
+(quick.* without a suite). What needs data that is not here is skipped. The exit
+code is 1 if something failed or the sides disagree about a result; a missed target
+is reported but is not a failure.
 
 Options:
   --rounds N     measurements of each side per comparison (9; 3 without a suite)
@@ -243,7 +244,8 @@ fn measured(
         command.env(ONLY, Vec::from_iter(needed).join(","));
     }
     let mut ours = TaskChild::start("our side", &mut command).map_err(Error::Failed)?;
-    let (chosen, skipped) = with_data(suite, chosen, &ours);
+    let here = ours.ready["data"].as_str().unwrap_or_default();
+    let (chosen, skipped) = with_data(suite, chosen, here);
     skipped.iter().for_each(|why| println!("  skipped: {why}"));
     let mut peer = match (request.peers, chosen.is_empty()) {
         (false, _) => Err("--no-peers".into()),
@@ -288,13 +290,13 @@ fn measured(
     })
 }
 
-/// Those comparisons whose data our side has found, and what to say of the others.
+/// Those comparisons whose data are `here`, as our side says, and what to say of the
+/// others.
 fn with_data(
     suite: &Suite,
     chosen: &[&'static Comparison],
-    ours: &TaskChild,
+    here: &str,
 ) -> (Vec<&'static Comparison>, Vec<String>) {
-    let here = ours.ready["data"].as_str().unwrap_or_default();
     let (mut kept, mut skipped) = (Vec::new(), Vec::new());
     for comparison in chosen {
         match suite.dataset_of(comparison) {
@@ -327,4 +329,40 @@ fn peer_command(
     // choose well by themselves.
     command.env_remove("OPENBLAS_CORETYPE");
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Request {
+        let words = line.split_whitespace().map(String::from);
+        parse(Arguments::new(words)).unwrap().unwrap()
+    }
+
+    #[test]
+    fn without_a_suite_there_is_a_little_of_each() {
+        let request = parsed("--no-peers");
+        assert!(request.suite.is_none() && request.rounds == 3 && !request.peers);
+        for suite in QUICK {
+            let quick = chosen(suite, &request);
+            assert!(quick.len() >= 3, "{}", suite.name);
+            assert!(quick.len() < suite.comparisons.len(), "{}", suite.name);
+        }
+        let request = parsed("train --rounds 2 --only DD");
+        assert_eq!((request.rounds, chosen(&train::SUITE, &request).len()), (2, 4));
+    }
+
+    #[test]
+    fn what_has_no_data_is_skipped_with_a_reason() {
+        let all: Vec<_> = cluster::SUITE.comparisons.iter().collect();
+        let (kept, skipped) = with_data(&cluster::SUITE, &all, "Cora, Citeseer");
+        assert_eq!((kept.len(), skipped.len()), (3, 3));
+        assert!(
+            skipped[0].contains("Pubmed is not here; set EGG_DATASETS"),
+            "{skipped:?}"
+        );
+        let (kept, skipped) = with_data(&geometry::SUITE, &[&geometry::SUITE.comparisons[0]], "");
+        assert_eq!((kept.len(), skipped.len()), (1, 0));
+    }
 }
