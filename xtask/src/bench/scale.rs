@@ -95,7 +95,7 @@ pub(super) const SWEEPS: &[Sweep] = &[
         grows: "nodes",
         fixed: "ten edges per node",
         suite: &super::cluster::SUITE,
-        sizes: &[500, 1_000, 2_000, 4_000, 8_000],
+        sizes: &[1_000, 2_000, 4_000, 8_000, 16_000],
         task: |nodes| format!("scale_exact_{nodes}_20"),
     },
 ];
