@@ -115,13 +115,13 @@ struct Measured {
 }
 
 impl Measured {
-    /// Of the medians: over all sizes, and over the larger half, where what a call
+    /// Of the best times, which other work on the machine disturbs least: over all sizes, and over the larger half, where what a call
     /// costs whatever its size counts least.
     fn exponents(&self) -> (Option<f64>, Option<f64>) {
         let of = |points: &[(usize, f64, f64)]| {
             let pairs: Vec<_> = points
                 .iter()
-                .map(|(size, _, median)| (*size as f64, *median))
+                .map(|(size, best, _)| (*size as f64, *best))
                 .collect();
             exponent(&pairs)
         };
@@ -188,7 +188,7 @@ fn report(workspace: &Workspace, request: &Request, measured: &[Measured]) -> Re
     let conditions = [
         format!("processor: {}, {} cores", machine::cpu(), machine::cores()),
         format!("threads: {}", request.threads),
-        format!("rounds: {}, medians", request.rounds),
+        format!("rounds: {}, the best of them", request.rounds),
     ];
     let lines = table(measured);
     println!();
@@ -226,7 +226,7 @@ fn table(measured: &[Measured]) -> Vec<String> {
     rows.extend(measured.iter().map(|one| {
         let points = one.points.iter();
         let points: Vec<String> = points
-            .map(|(size, _, median)| format!("{size}: {}", super::report::time(*median)))
+            .map(|(size, best, _)| format!("{size}: {}", super::report::time(*best)))
             .collect();
         let (all, larger) = one.exponents();
         [
@@ -257,7 +257,7 @@ fn chart(measured: &[Measured]) -> String {
     let mut series: Vec<Series> = measured
         .iter()
         .filter_map(|one| {
-            let &(first, _, time) = one.points.first()?;
+            let &(first, time, _) = one.points.first()?;
             let points = one.points.iter();
             let exponent = one
                 .exponents()
@@ -266,7 +266,7 @@ fn chart(measured: &[Measured]) -> String {
             Some(Series {
                 name: format!("{}, {}{exponent}", one.sweep.what, one.sweep.grows),
                 points: points
-                    .map(|(size, _, median)| (*size as f64 / first as f64, median / time))
+                    .map(|(size, best, _)| (*size as f64 / first as f64, best / time))
                     .collect(),
                 band: Vec::new(),
                 dots: true,
@@ -304,7 +304,7 @@ mod tests {
     fn a_table_and_a_chart_come_of_it() {
         let measured = [Measured {
             sweep: &SWEEPS[0],
-            points: vec![(64, 0.9, 1.0), (128, 1.9, 2.0), (256, 3.9, 4.0)],
+            points: vec![(64, 1.0, 1.1), (128, 2.0, 2.5), (256, 4.0, 4.1)],
         }];
         let lines = table(&measured);
         assert!(lines[2].contains("| 1.00     | 1.00"), "{lines:?}");
