@@ -87,7 +87,7 @@ pub use early_stopping::{EarlyStopping, Goal, Verdict};
 pub use error::{Error, Result};
 pub use generator::GeneratorState;
 pub use init::Init;
-pub use linear::Linear;
+pub use linear::{Linear, linear_gradients};
 pub use mlp::{Mlp, MlpConfig};
 pub use parameters::{Parameters, Scope};
 pub use pass::Pass;
