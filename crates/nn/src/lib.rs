@@ -51,6 +51,7 @@ pub mod blocks;
 mod checkpoint;
 mod checkpoint_file;
 mod clip;
+mod columns;
 mod cross_entropy;
 mod dropout;
 mod early_stopping;
