@@ -123,7 +123,9 @@ impl Flatten {
             })?;
         check::finite("flattened matrix", &flat.insert_axis(Axis(0)))?;
         let mut matrix = Array2::zeros((m, m));
-        self.spread(flat, 1.0 / self.weight(), matrix.view_mut(), |value| value);
+        if let Some(square) = matrix.as_slice_mut() {
+            self.spread(flat, 1.0 / self.weight(), square, m, |value| value);
+        }
         Ok(matrix)
     }
 
@@ -200,31 +202,93 @@ impl Flatten {
         Ok(())
     }
 
-    /// Spreads a flat vector over both triangles, off-diagonal entries times
-    /// `weight`. The caller has matched the lengths.
+    /// Spreads a flat vector over both triangles of an m x m matrix in row-major
+    /// order, off-diagonal entries times `weight`. The caller has matched the lengths.
     pub(crate) fn spread<A: Scalar, T: Scalar>(
         self,
         flat: ArrayView1<'_, A>,
         weight: f64,
-        mut matrix: ndarray::ArrayViewMut2<'_, T>,
+        square: &mut [T],
+        m: usize,
         convert: impl Fn(A) -> T,
     ) {
-        let m = matrix.nrows();
         let weight = T::rounded(weight);
-        let mut entries = flat.iter();
-        for row in 0..m {
-            for column in row..m {
-                let Some(entry) = entries.next() else { return };
-                let entry = convert(*entry);
-                let entry = if row == column { entry } else { entry * weight };
-                matrix[[row, column]] = entry;
-                matrix[[column, row]] = entry;
+        let flat = flat.as_standard_layout();
+        let mut rest = flat.as_slice().unwrap_or_default();
+        for (row, entries) in square.chunks_exact_mut(m.max(1)).enumerate() {
+            let upper = &mut entries[row..];
+            let (head, tail) = rest.split_at(upper.len());
+            rest = tail;
+            for (slot, entry) in upper.iter_mut().zip(head) {
+                *slot = convert(*entry) * weight;
             }
+            upper[0] = convert(head[0]);
         }
+        each_pair(square, m, |upper, lower| *lower = *upper);
     }
 
     /// The weight of an off-diagonal entry in [`Flatten::gradient`].
     pub(crate) fn gradient_weight(self) -> f64 {
         0.5 * self.weight()
+    }
+}
+
+/// Calls `work(a_ij, a_ji)` for every i < j of an m x m matrix in row-major order.
+///
+/// In tiles, which are copied out and back: along a column every entry is in a cache
+/// line of its own, and a tile is read and written by rows.
+pub(crate) fn each_pair<T: Copy + num_traits::Zero>(
+    square: &mut [T],
+    m: usize,
+    work: impl Fn(&mut T, &mut T),
+) {
+    const TILE: usize = 8;
+    let whole = m - m % TILE;
+    for top in (0..whole).step_by(TILE) {
+        for left in (0..top).step_by(TILE) {
+            let (mut upper, mut lower) = ([[T::zero(); TILE]; TILE], [[T::zero(); TILE]; TILE]);
+            for row in 0..TILE {
+                upper[row].copy_from_slice(&square[(left + row) * m + top..][..TILE]);
+                lower[row].copy_from_slice(&square[(top + row) * m + left..][..TILE]);
+            }
+            for row in 0..TILE {
+                for column in 0..TILE {
+                    work(&mut upper[column][row], &mut lower[row][column]);
+                }
+            }
+            for row in 0..TILE {
+                square[(left + row) * m + top..][..TILE].copy_from_slice(&upper[row]);
+                square[(top + row) * m + left..][..TILE].copy_from_slice(&lower[row]);
+            }
+        }
+    }
+    // The tiles on the diagonal, and the rows that fill no tile.
+    for row in 0..m {
+        let first = if row < whole { row - row % TILE } else { 0 };
+        let (above, below) = square.split_at_mut(row * m);
+        for column in first..row {
+            work(&mut above[column * m + row], &mut below[column]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::each_pair;
+
+    #[test]
+    fn every_pair_is_met_once() {
+        for m in [0, 1, 2, 7, 8, 9, 16, 20, 24] {
+            let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
+            let mut swapped = numbered.clone();
+            each_pair(swapped.as_slice_mut().unwrap(), m, |upper, lower| {
+                assert_eq!((*upper / 100, *upper % 100), (*lower % 100, *lower / 100));
+                assert!(*upper / 100 < *upper % 100);
+                std::mem::swap(upper, lower);
+            });
+            assert_eq!(swapped, numbered.t());
+        }
     }
 }
