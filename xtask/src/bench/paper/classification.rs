@@ -247,6 +247,11 @@ fn origin(page: &mut String, found: &[(&str, Value)]) {
         let texts: BTreeSet<String> = found.iter().map(|(_, record)| of(record)).collect();
         texts.into_iter().collect::<Vec<_>>().join("; ")
     };
+    // A record that was gone on with names several.
+    let revisions: BTreeSet<&str> = found
+        .iter()
+        .flat_map(|(_, record)| record["revision"].as_str().unwrap_or("?").split(", "))
+        .collect();
     let seconds: f64 = found
         .iter()
         .filter_map(|(_, record)| record["seconds"].as_f64())
@@ -264,7 +269,7 @@ fn origin(page: &mut String, found: &[(&str, Value)]) {
         texts(&|record| record["experiment"]["seed"].to_string()),
         seconds,
         texts(&|record| record["machine"]["processor"].as_str().unwrap_or("?").to_owned()),
-        texts(&|record| record["revision"].as_str().unwrap_or("?").to_owned()),
+        revisions.into_iter().collect::<Vec<_>>().join(", "),
     );
 }
 
