@@ -132,7 +132,6 @@ mod tests {
             "test --stage",
             "test --stage nothing",
             "demo now",
-            "bench",
             "bench geology",
             "bench geometry --rounds 0",
             "bench geometry --rounds many",

@@ -12,10 +12,11 @@ use egg_cluster::kmeans::KMeansConfig;
 use egg_cluster::metrics::Contingency;
 use egg_cluster::vgae::{
     Autoencoder, AutoencoderConfig, Control, EncoderConfig, GraphEncoder, Likelihood, LinkTask,
-    exact_likelihood,
+    exact_likelihood, sampled_likelihood,
 };
 use egg_geometry::RankRule;
 use egg_graph::conv::NodeInput;
+use egg_graph::synthetic::BlockModel;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
 use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass};
 use ndarray::Array2;
@@ -26,7 +27,12 @@ use serde_json::json;
 #[path = "../../../xtask/peers/protocol.rs"]
 mod protocol;
 
-use protocol::{Export, Outcome, Timed, timed};
+use protocol::{Export, Outcome, Timed, timed, tiny};
+
+/// How large an input is, or how large if it is only to be seen whether tasks run.
+fn size(full: usize, small: usize) -> usize {
+    if tiny() { small } else { full }
+}
 
 /// Tensors without page faults, as a program that trains should have them.
 #[global_allocator]
@@ -44,10 +50,21 @@ struct Training {
     encoder: GraphEncoder,
     adam: Adam,
     rng: ChaCha8Rng,
+    likelihood: Likelihood,
+}
+
+/// A graph with blocks.
+fn block_model(nodes: usize, degree: f64) -> Outcome<GraphDataset> {
+    let model = BlockModel {
+        nodes,
+        degree,
+        ..BlockModel::default()
+    };
+    Ok(model.generate(&mut ChaCha8Rng::seed_from_u64(0))?)
 }
 
 impl Training {
-    fn new(dataset: &GraphDataset) -> Outcome<Self> {
+    fn new(dataset: &GraphDataset, likelihood: Likelihood) -> Outcome<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         let task = LinkTask::split(dataset, 0.05, 0.10, &mut rng)?;
         let input = NodeInput::from_features(dataset.features(), DType::F32, &Device::Cpu)?;
@@ -64,14 +81,32 @@ impl Training {
             encoder,
             adam,
             rng,
+            likelihood,
         })
+    }
+
+    /// `scale_exact_N_D` or `scale_sampled_N_D`: a block model of N nodes with D neighbours each.
+    fn scaled(task: &str) -> Outcome<Self> {
+        let parts: Vec<&str> = task.split('_').collect();
+        let ["scale", likelihood, nodes, degree] = parts[..] else {
+            return Err(format!("no task of this name: {task}").into());
+        };
+        let likelihood = match likelihood {
+            "exact" => Likelihood::Exact,
+            _ => Likelihood::NegativeSampling,
+        };
+        Self::new(&block_model(nodes.parse()?, degree.parse()?)?, likelihood)
     }
 
     /// One epoch, which is one step; gives the loss.
     fn epoch(&mut self) -> Outcome<f64> {
         let pass = &mut Pass::Training(&mut self.rng);
         let posterior = self.encoder.encode(&self.input, self.task.propagation(), pass)?;
-        let likelihood = exact_likelihood(&posterior.sample(pass)?, self.task.target())?;
+        let z = posterior.sample(pass)?;
+        let likelihood = match self.likelihood {
+            Likelihood::Exact => exact_likelihood(&z, self.task.target())?,
+            _ => sampled_likelihood(&z, self.task.target(), &mut self.rng)?,
+        };
         let loss = match posterior.divergence()? {
             Some(divergence) => (likelihood + (divergence / self.task.node_count() as f64)?)?,
             None => likelihood,
@@ -82,7 +117,8 @@ impl Training {
 }
 
 struct Inputs {
-    training: RefCell<BTreeMap<&'static str, Training>>,
+    /// By the name of the data set, or the task.
+    training: RefCell<BTreeMap<String, Training>>,
     /// Pubmed's nodes after some training, n x 16.
     embedding: Option<Array2<f32>>,
     classes: Vec<u32>,
@@ -122,7 +158,12 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
         }
         _ => {
             let mut all = inputs.training.borrow_mut();
-            let name = task.strip_prefix("epoch_").unwrap_or_default();
+            if task.starts_with("scale_") && !all.contains_key(task) {
+                // One at a time: the largest need memory.
+                all.clear();
+                all.insert(task.to_owned(), Training::scaled(task)?);
+            }
+            let name = task.strip_prefix("epoch_").unwrap_or(task);
             let training = all
                 .get_mut(name)
                 .ok_or_else(|| format!("no task or no data for {task}"))?;
@@ -193,40 +234,59 @@ fn embedded(training: &Training) -> Outcome<Array2<f32>> {
     )?)
 }
 
+/// Classes, and clusters that agree with most of them.
+fn labellings(export: &mut Export) -> Outcome<(Vec<u32>, Vec<u32>)> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let count = size(MILLION, 1000);
+    let classes: Vec<u32> = (0..count).map(|_| rng.random_range(0..10)).collect();
+    let other = |class: &u32| match rng.random_bool(0.7) {
+        true => *class,
+        false => rng.random_range(0..12),
+    };
+    let clusters: Vec<u32> = classes.iter().map(other).collect();
+    for (name, labels) in [("classes", &classes), ("clusters", &clusters)] {
+        export.array(name, &[count], labels.iter().map(|label| i64::from(*label)))?;
+    }
+    Ok((classes, clusters))
+}
+
 fn main() -> Outcome<()> {
     let Some(mut export) = Export::from_arguments()? else {
         println!("ratio: run by `cargo xtask bench cluster`");
         return Ok(());
     };
     let (mut training, mut embedding) = (BTreeMap::new(), None);
-    for name in DATA {
-        if let Some(dataset) = find(name) {
-            let begun = Training::new(&dataset)?;
+    // The driver names what it needs. `cargo xtask bench memory` wants a process
+    // with one data set and nothing else.
+    let only = std::env::var("EGG_BENCH_DATA").ok();
+    let alone = std::env::var_os("EGG_BENCH_NO_EXPORT").is_some();
+    let wanted = |name: &&str| {
+        only.as_ref()
+            .is_none_or(|only| only.split(',').any(|one| one == *name))
+    };
+    for name in DATA.into_iter().filter(wanted) {
+        let Some(dataset) = (match tiny() {
+            true => Some(block_model(60, 6.0)?),
+            false => find(name),
+        }) else {
+            continue;
+        };
+        let begun = Training::new(&dataset, Likelihood::Exact)?;
+        if !alone {
             export_training(&mut export, name, &dataset, &begun)?;
             if name == "Pubmed" {
                 let h = embedded(&begun)?;
                 export.array("embedding", &[h.nrows(), h.ncols()], h.iter().copied())?;
                 embedding = Some(h);
             }
-            training.insert(name, begun);
         }
+        training.insert(name.to_owned(), begun);
     }
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let classes: Vec<u32> = (0..MILLION).map(|_| rng.random_range(0..10)).collect();
-    let clusters: Vec<u32> = classes
-        .iter()
-        .map(|class| {
-            if rng.random_bool(0.7) {
-                *class
-            } else {
-                rng.random_range(0..12)
-            }
-        })
-        .collect();
-    for (name, labels) in [("classes", &classes), ("clusters", &clusters)] {
-        export.array(name, &[MILLION], labels.iter().map(|label| i64::from(*label)))?;
-    }
-    let about = training.keys().copied().collect::<Vec<_>>().join(", ");
+    let (classes, clusters) = match alone {
+        true => (Vec::new(), Vec::new()),
+        false => labellings(&mut export)?,
+    };
+    let about = training.keys().cloned().collect::<Vec<_>>().join(", ");
     let inputs = Inputs {
         training: RefCell::new(training),
         embedding,

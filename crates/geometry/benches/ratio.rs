@@ -15,7 +15,12 @@ use serde_json::json;
 mod protocol;
 mod raw;
 
-use protocol::{Export, Outcome, Timed, timed};
+use protocol::{Export, Outcome, Timed, timed, tiny};
+
+/// How large an input is, or how large if it is only to be seen whether tasks run.
+fn size(full: usize, small: usize) -> usize {
+    if tiny() { small } else { full }
+}
 
 type Point = GrassmannPoint<f64>;
 
@@ -41,9 +46,10 @@ impl Inputs {
                 .map(|_| Point::random(64, p, &mut rng))
                 .collect::<Result<_, _>>()?)
         };
-        let narrow = (random(1000, 8)?, random(1000, 8)?);
-        let wide = (random(1000, 20)?, random(1000, 20)?);
-        let points = random(500, 8)?;
+        let pairs = size(1000, 3);
+        let narrow = (random(pairs, 8)?, random(pairs, 8)?);
+        let wide = (random(pairs, 20)?, random(pairs, 20)?);
+        let points = random(size(500, 3), 8)?;
         let mut gaussian = |rows: usize, columns: usize| {
             Array2::from_shape_simple_fn((rows, columns), || {
                 let value: f64 = StandardNormal.sample(&mut rng);
@@ -56,7 +62,7 @@ impl Inputs {
             // Lengths of about 1, well inside the injectivity radius.
             .map(|base| base.project_to_tangent((gaussian(64, 8) * 0.05).view()))
             .collect::<Result<_, _>>()?;
-        let data: Vec<_> = (0..64).map(|_| gaussian(30, 64)).collect();
+        let data: Vec<_> = (0..size(64, 2)).map(|_| gaussian(30, 64)).collect();
         #[expect(clippy::cast_possible_truncation, reason = "the same data in f32")]
         let data_f32 = data.iter().map(|h| h.mapv(|entry| entry as f32)).collect();
         Ok(Self {

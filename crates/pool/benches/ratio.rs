@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use candle_core::DType;
 use egg_autodiff::{Flatten, RankRule};
+use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{
     GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, batches, random_order, read_tu,
 };
@@ -24,7 +25,7 @@ use serde_json::json;
 #[path = "../../../xtask/peers/protocol.rs"]
 mod protocol;
 
-use protocol::{Export, Outcome, Timed, timed};
+use protocol::{Export, Outcome, Timed, timed, tiny};
 
 /// Tensors without page faults, as a program that trains should have them.
 #[global_allocator]
@@ -46,11 +47,16 @@ struct Training {
     model: Model,
     adam: Adam,
     rng: ChaCha8Rng,
+    batch_size: usize,
 }
 
 impl Training {
-    /// `task` is convolution, pooling and data set, as in `gcn_sum_NCI1`.
+    /// `task` is convolution, pooling and data set, as in `gcn_sum_NCI1`, or sizes for
+    /// GCN-EGG: nodes of a graph, graphs, width, as in `scale_30_32_64`.
     fn new(task: &str, datasets: &BTreeMap<&'static str, GraphDataset>) -> Outcome<Self> {
+        if let Some(sizes) = task.strip_prefix("scale_") {
+            return Self::scaled(sizes);
+        }
         let unknown = || format!("no task of this name: {task}");
         let [conv, pool, name]: [&str; 3] = task
             .split('_')
@@ -74,8 +80,37 @@ impl Training {
         };
         let mut config = ModelConfig::paper(name, architecture, pooling);
         config.hidden = if conv == "gcn" { 64 } else { 32 };
+        Self::of(dataset.clone(), convolved, config, 32)
+    }
+
+    /// One batch of graphs made for it.
+    fn scaled(sizes: &str) -> Outcome<Self> {
+        let numbers: Result<Vec<usize>, _> = sizes.split('_').map(str::parse).collect();
+        let [nodes, graphs, width]: [usize; 3] = numbers?.try_into().map_err(|_| "three sizes are needed")?;
+        let set = CovarianceSet {
+            graphs,
+            fewest_nodes: nodes,
+            most_nodes: nodes,
+            ..CovarianceSet::default()
+        };
+        let dataset = set.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
+        let pooling = PoolingConfig::Egg {
+            rank: RANK,
+            flatten: Flatten::Upper,
+        };
+        let mut config = ModelConfig::paper("made up", Architecture::Gcn, pooling);
+        config.hidden = width;
+        Self::of(dataset, Convolved::Normalised, config, graphs)
+    }
+
+    fn of(
+        dataset: GraphDataset,
+        convolved: Convolved,
+        config: ModelConfig,
+        batch_size: usize,
+    ) -> Outcome<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(0);
-        let graphs = PreparedGraphs::new(dataset.clone(), convolved, DType::F32)?;
+        let graphs = PreparedGraphs::new(dataset, convolved, DType::F32)?;
         let outputs = graphs.outputs().ok_or("no classes")?;
         let model = config.model(graphs.inputs(), outputs, DType::F32, &mut rng)?;
         let adam = Adam::new(model.parameters(), AdamConfig::new(1e-3, Decay::L2(5e-4)))?;
@@ -84,13 +119,14 @@ impl Training {
             model,
             adam,
             rng,
+            batch_size,
         })
     }
 
     fn epoch(&mut self) -> Outcome<f64> {
         let order = random_order(self.graphs.dataset().len(), &mut self.rng);
         let mut total = 0.0;
-        for indices in batches(&order, 32) {
+        for indices in batches(&order, self.batch_size) {
             let batch = self.graphs.batch(indices)?;
             let Some(BatchTargets::Classes(classes)) = &batch.targets else {
                 return Err("no classes".into());
@@ -117,7 +153,10 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     if !loss.is_finite() {
         return Err(format!("{task}: the loss is {loss}").into());
     }
-    let steps = training.borrow().graphs.dataset().len().div_ceil(32);
+    let steps = {
+        let training = training.borrow();
+        training.graphs.dataset().len().div_ceil(training.batch_size)
+    };
     Ok(Timed::new(seconds, steps, loss))
 }
 
@@ -177,12 +216,22 @@ fn serve() -> Outcome<()> {
         return Ok(());
     };
     let mut datasets = BTreeMap::new();
-    // `cargo xtask bench memory` wants a process with one data set and no copies of it.
+    // The driver names what it needs. `cargo xtask bench memory` wants a process
+    // with one data set and no copies of it.
     let only = std::env::var("EGG_BENCH_DATA").ok();
     let export_all = std::env::var_os("EGG_BENCH_NO_EXPORT").is_none();
-    let wanted = |name: &&str| only.as_ref().is_none_or(|only| only == name);
+    let wanted = |name: &&str| {
+        only.as_ref()
+            .is_none_or(|only| only.split(',').any(|one| one == *name))
+    };
     for name in DATA.into_iter().filter(wanted) {
-        if let Some(path) = find(name) {
+        if tiny() {
+            let few = CovarianceSet {
+                graphs: 40,
+                ..CovarianceSet::default()
+            };
+            datasets.insert(name, few.generate(&mut ChaCha8Rng::seed_from_u64(0))?);
+        } else if let Some(path) = find(name) {
             let dataset = read_tu(&path, &ReadOptions::default())?;
             if export_all {
                 export_dataset(&mut export, name, &dataset)?;

@@ -14,6 +14,7 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/autodiff.py",
     requirements: "xtask/peers/torch-requirements.txt",
+    datasets: &[],
     comparisons: &[
         embedding(
             "embedding, 64 graphs of 10 x 64, vs a loop of SVDs",
@@ -26,7 +27,8 @@ pub(super) const SUITE: Suite = Suite {
             "hard_30",
             "svd_30",
         )
-        .at_least(3.0),
+        .at_least(3.0)
+        .quick(),
         embedding(
             "embedding, 64 graphs of 100 x 64, vs a loop of SVDs",
             "hard_100",
@@ -40,9 +42,9 @@ pub(super) const SUITE: Suite = Suite {
         )
         .at_least(3.0),
         embedding("embedding, 10 x 64, vs batched eigh", "hard_10", "eigh_10"),
-        embedding("embedding, 30 x 64, vs batched eigh", "hard_30", "eigh_30"),
+        embedding("embedding, 30 x 64, vs batched eigh", "hard_30", "eigh_30").quick(),
         embedding("embedding, 100 x 64, vs batched eigh", "hard_100", "eigh_100"),
-        embedding("embedding, 300 x 64, vs batched eigh", "hard_300", "eigh_300"),
+        embedding("embedding, 300 x 64, vs batched eigh", "hard_300", "eigh_300").quick(),
         // Two different functions of the same graphs: only the times compare.
         Comparison::with_ourselves(
             "soft embedding, 100 x 64, vs the hard one",
@@ -61,7 +63,8 @@ pub(super) const SUITE: Suite = Suite {
             .within(F32),
         Comparison::with_peer("MLP 4,000 x 64-64-64 and Adam", "mlp_adam", "mlp_adam")
             .at_least(1.0)
-            .within(F32),
+            .within(F32)
+            .quick(),
         Comparison::with_peer(
             "MLP 4,000 x 64-64-64 and Adam, fused there",
             "mlp_adam",
@@ -71,7 +74,9 @@ pub(super) const SUITE: Suite = Suite {
         Comparison::with_peer("whole EGG step, vs a loop of SVDs", "step", "step_svd")
             .at_least(3.0)
             .within(F32),
-        Comparison::with_peer("whole EGG step, vs batched eigh", "step", "step_eigh").within(F32),
+        Comparison::with_peer("whole EGG step, vs batched eigh", "step", "step_eigh")
+            .within(F32)
+            .quick(),
     ],
 };
 

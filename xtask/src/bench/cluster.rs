@@ -11,15 +11,18 @@ pub(super) const SUITE: Suite = Suite {
     requirements: "xtask/peers/cluster-requirements.txt",
     // Weights, noise and starts are drawn by different generators: but for the
     // measures, only times are compared.
+    datasets: &["Cora", "Citeseer", "Pubmed"],
     comparisons: &[
         Comparison::with_peer("exact epoch, Cora, vs dense PyTorch", "epoch_Cora", "epoch_Cora")
-            .at_least(3.0),
+            .at_least(3.0)
+            .quick(),
         Comparison::with_peer(
             "exact epoch, Citeseer, vs dense PyTorch",
             "epoch_Citeseer",
             "epoch_Citeseer",
         )
-        .at_least(3.0),
+        .at_least(3.0)
+        .quick(),
         Comparison::with_peer(
             "exact epoch, Pubmed, vs dense PyTorch",
             "epoch_Pubmed",
@@ -37,11 +40,13 @@ pub(super) const SUITE: Suite = Suite {
             "egg_kmeans_10",
             "kmeans_10",
         )
-        .at_least(1.0),
+        .at_least(1.0)
+        .quick(),
         Comparison::with_peer(
             "measures of a million points, vs scikit-learn",
             "metrics",
             "metrics",
-        ),
+        )
+        .quick(),
     ],
 };

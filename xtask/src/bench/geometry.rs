@@ -13,13 +13,15 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/geometry.py",
     requirements: "xtask/peers/geometry-requirements.txt",
+    datasets: &[],
     comparisons: &[
         Comparison::with_peer(
             "angles, 1,000 pairs 64x8, vs SciPy",
             "angles_64x8",
             "scipy_angles_64x8",
         )
-        .at_least(10.0),
+        .at_least(10.0)
+        .quick(),
         Comparison::with_peer(
             "angles, 1,000 pairs 64x20, vs SciPy",
             "angles_64x20",
@@ -37,7 +39,8 @@ pub(super) const SUITE: Suite = Suite {
             "distances_500",
             "numpy_distances_500",
         )
-        .at_least(1.0),
+        .at_least(1.0)
+        .quick(),
         Comparison::with_peer(
             "all distances of 500 points, vs NumPy, stacked Gram matrix",
             "distances_500",
@@ -54,7 +57,8 @@ pub(super) const SUITE: Suite = Suite {
             "log_64x8",
             "pymanopt_log_64x8",
         )
-        .at_least(3.0),
+        .at_least(3.0)
+        .quick(),
         Comparison::with_peer(
             "exp, 1,000 as a batch, vs Pymanopt",
             "exp_batch_64x8",
@@ -72,7 +76,8 @@ pub(super) const SUITE: Suite = Suite {
             "projector_64x30_raw",
         )
         .at_least(NO_MORE_THAN_15_PERCENT)
-        .within(1e-4),
+        .within(1e-4)
+        .quick(),
         Comparison::with_ourselves(
             "projector, 64 of 64x30 f64, vs raw calls",
             "projector_64x30_f64",

@@ -14,6 +14,7 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: false,
     script: "xtask/peers/graph.py",
     requirements: "xtask/peers/torch-requirements.txt",
+    datasets: &[],
     comparisons: &[
         Comparison::with_peer(
             "sparse product, 16,000 entries x 64, vs index_add",
@@ -28,7 +29,8 @@ pub(super) const SUITE: Suite = Suite {
             "spmm_csr_by_hand",
         )
         .at_least(1.0)
-        .within(F32),
+        .within(F32)
+        .quick(),
         Comparison::with_peer("sparse product, vs CSR as autograd has it", "spmm", "spmm_csr").within(F32),
         Comparison::with_peer(
             "GCN layer 64-64, 32 graphs, vs GCNConv",
@@ -36,7 +38,8 @@ pub(super) const SUITE: Suite = Suite {
             "gcn_hidden_plain",
         )
         .at_least(3.0)
-        .within(F32),
+        .within(F32)
+        .quick(),
         Comparison::with_peer(
             "GCN layer 64-64, vs GCNConv, normalised once",
             "gcn_hidden",
@@ -48,7 +51,8 @@ pub(super) const SUITE: Suite = Suite {
             "gcn_hidden",
             "gcn_hidden_csr",
         )
-        .within(F32),
+        .within(F32)
+        .quick(),
         Comparison::with_peer(
             "GCN layer 3-64, 32 graphs, vs GCNConv",
             "gcn_input",
@@ -73,7 +77,8 @@ pub(super) const SUITE: Suite = Suite {
             "batching",
             "dataloader",
         )
-        .at_least(10.0),
+        .at_least(10.0)
+        .quick(),
         Comparison::with_peer(
             "first layer, 2,708 x 1,433 sparse to 64, vs dense",
             "first_layer",

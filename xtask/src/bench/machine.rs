@@ -50,16 +50,22 @@ pub(super) fn describe(backend: &Backend) -> String {
 }
 
 impl Conditions {
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// What is the same for all suites of a run.
+    pub(super) fn common(&self) -> Vec<String> {
+        vec![
+            format!("processor: {}, {} cores", self.cpu, self.cores),
+            format!("threads: {} on each side", self.threads),
+            format!("rounds: {}, the sides taking turns", self.rounds),
+        ]
+    }
+
+    /// What each suite has of its own.
+    pub(super) fn own(&self) -> Vec<String> {
         let peer = match &self.peer {
             Ok(ready) => versions(ready),
             Err(why) => format!("not measured: {why}"),
         };
-        let mut lines = vec![
-            format!("processor: {}, {} cores", self.cpu, self.cores),
-            format!("threads: {} on each side", self.threads),
-            format!("rounds: {}, the sides taking turns", self.rounds),
-        ];
+        let mut lines = Vec::new();
         if let Some(backend) = &self.backend {
             lines.push(format!("ours: {backend}"));
         }

@@ -10,7 +10,7 @@ use super::suite::{Comparison, Side};
 /// A pause between turns. A BLAS keeps its idle threads spinning, in OpenBLAS
 /// for 2^28 cycles, about a tenth of a second, which would take a core from the
 /// other side.
-const SETTLE: Duration = Duration::from_millis(250);
+pub(super) const SETTLE: Duration = Duration::from_millis(250);
 
 /// The times of one side, in seconds, in order of size.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +67,12 @@ impl Measured {
         Some(of(self.other.as_ref()?) / of(self.ours.as_ref()?))
     }
 
+    /// The ratio with the worst of ours and the best of theirs, and the reverse.
+    pub(super) fn spread(&self) -> Option<(f64, f64)> {
+        let (ours, other) = (self.ours.as_ref()?, self.other.as_ref()?);
+        Some((other.best() / ours.worst(), other.worst() / ours.best()))
+    }
+
     pub(super) fn verdict(&self) -> Verdict {
         match (&self.error, self.ratio(Times::median), self.comparison.target) {
             (Some(_), ..) => Verdict::Error,
@@ -83,18 +89,19 @@ impl Measured {
 pub(super) fn compare(
     comparison: &Comparison,
     rounds: usize,
+    settle: Duration,
     ours: &mut dyn Runner,
     mut peer: Option<&mut dyn Runner>,
 ) -> Measured {
     let mut our_answers = Vec::new();
     let mut other_answers = Vec::new();
     let mut one_round = || {
-        let mine = turn(ours, comparison.ours)?;
+        let mine = turn(ours, comparison.ours, settle)?;
         our_answers.push(mine);
         let task = comparison.other.name;
         let theirs = match (comparison.other.side, &mut peer) {
-            (Side::Ours, _) => turn(ours, task)?,
-            (Side::Peer, Some(peer)) => turn(*peer, task)?,
+            (Side::Ours, _) => turn(ours, task, settle)?,
+            (Side::Peer, Some(peer)) => turn(*peer, task, settle)?,
             (Side::Peer, None) => return Ok(()),
         };
         other_answers.push(theirs);
@@ -109,8 +116,8 @@ pub(super) fn compare(
     }
 }
 
-fn turn(runner: &mut dyn Runner, task: &str) -> Result<Answer, String> {
-    thread::sleep(SETTLE);
+fn turn(runner: &mut dyn Runner, task: &str, settle: Duration) -> Result<Answer, String> {
+    thread::sleep(settle);
     runner.run(task)
 }
 
@@ -168,10 +175,11 @@ mod tests {
     fn medians_decide_and_bests_are_told() {
         let mut ours = Scripted::new(&[1.0, 9.0, 2.0], Some(5.0));
         let mut peer = Scripted::new(&[8.0, 4.0, 6.0], Some(5.000001));
-        let measured = compare(&COMPARISON, 3, &mut ours, Some(&mut peer));
+        let measured = compare(&COMPARISON, 3, Duration::ZERO, &mut ours, Some(&mut peer));
         assert_eq!(measured.ratio(Times::median), Some(3.0));
         assert_eq!(measured.ratio(Times::best), Some(4.0));
         assert_eq!(measured.ours.as_ref().unwrap().worst(), 9.0);
+        assert_eq!(measured.spread(), Some((4.0 / 9.0, 8.0)));
         assert_eq!(measured.verdict(), Verdict::Met);
     }
 
@@ -179,7 +187,7 @@ mod tests {
     fn an_even_number_of_rounds_has_a_median_too() {
         let mut ours = Scripted::new(&[1.0, 3.0], None);
         let mut peer = Scripted::new(&[2.0, 2.0], None);
-        let measured = compare(&COMPARISON, 2, &mut ours, Some(&mut peer));
+        let measured = compare(&COMPARISON, 2, Duration::ZERO, &mut ours, Some(&mut peer));
         assert_eq!(measured.ratio(Times::median), Some(1.0));
         assert_eq!(measured.verdict(), Verdict::Missed);
     }
@@ -188,7 +196,7 @@ mod tests {
     fn ours_against_ours_alternates_in_one_child() {
         let comparison = Comparison::with_ourselves("c", "mine", "raw");
         let mut ours = Scripted::new(&[1.0, 1.0, 1.0, 1.0], None);
-        let measured = compare(&comparison, 2, &mut ours, None);
+        let measured = compare(&comparison, 2, Duration::ZERO, &mut ours, None);
         assert_eq!(ours.log, ["mine", "raw", "mine", "raw"]);
         assert_eq!(measured.verdict(), Verdict::Informational);
     }
@@ -196,7 +204,7 @@ mod tests {
     #[test]
     fn without_the_peer_ours_is_still_measured() {
         let mut ours = Scripted::new(&[1.0, 2.0, 3.0], None);
-        let measured = compare(&COMPARISON, 3, &mut ours, None);
+        let measured = compare(&COMPARISON, 3, Duration::ZERO, &mut ours, None);
         assert_eq!(measured.ours.as_ref().unwrap().median(), 2.0);
         assert_eq!(measured.verdict(), Verdict::NotCompared);
     }
@@ -205,7 +213,7 @@ mod tests {
     fn different_results_are_an_error() {
         let mut ours = Scripted::new(&[1.0], Some(5.0));
         let mut peer = Scripted::new(&[9.0], Some(5.1));
-        let measured = compare(&COMPARISON, 1, &mut ours, Some(&mut peer));
+        let measured = compare(&COMPARISON, 1, Duration::ZERO, &mut ours, Some(&mut peer));
         assert_eq!(measured.verdict(), Verdict::Error);
         assert!(same(Some(f64::NAN), Some(1.0), 1e-6).is_err());
         assert!(same(None, Some(1.0), 1e-6).is_ok());
@@ -215,7 +223,7 @@ mod tests {
     #[test]
     fn a_failing_child_is_an_error() {
         let mut ours = Scripted::new(&[], None);
-        let measured = compare(&COMPARISON, 2, &mut ours, None);
+        let measured = compare(&COMPARISON, 2, Duration::ZERO, &mut ours, None);
         assert_eq!(measured.verdict(), Verdict::Error);
         assert!(measured.ours.is_none());
     }

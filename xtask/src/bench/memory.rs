@@ -1,19 +1,23 @@
 //! How much memory an epoch of training needs at most, against PyTorch
-//! Geometric.
+//! Geometric, or of clustering, against dense PyTorch.
 //!
 //! The peak of a process is that of all it ever did, so every figure is of a
 //! process of its own, which loads one data set and trains two epochs. The
 //! interpreter and the libraries count, on both sides.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
 
-use super::Request;
 use super::child::{Runner, TaskChild};
+use super::report::save;
 use super::suite::{Comparison, Suite};
+use super::svg::{Bar, bars_about};
+use super::{NO_EXPORT, ONLY, Request};
 use crate::backend::Backend;
 use crate::error::{Error, Result};
+use crate::setup::{self, Install};
 use crate::workspace::Workspace;
 
 pub(super) const SUITE: Suite = Suite {
@@ -23,20 +27,15 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/train.py",
     requirements: "xtask/peers/torch-requirements.txt",
+    datasets: &["PROTEINS", "DD", "Pubmed"],
     comparisons: &[
         peak("GCN-EGG, PROTEINS", "gcn_egg_PROTEINS", "gcn_egg_eigh_PROTEINS"),
         peak("GCN-SUM, PROTEINS", "gcn_sum_PROTEINS", "gcn_sum_PROTEINS"),
         peak("GCN-EGG, DD", "gcn_egg_DD", "gcn_egg_eigh_DD"),
         peak("GCN-SUM, DD", "gcn_sum_DD", "gcn_sum_DD"),
+        peak("clustering, all pairs, Pubmed", "epoch_Pubmed", "epoch_Pubmed"),
     ],
 };
-
-/// Names the only data set that both sides load; see `crates/pool/benches/ratio.rs`
-/// and `peers/train.py`.
-const ONLY: &str = "EGG_BENCH_DATA";
-
-/// Tells our side to write nothing for the peer, which would be memory too.
-const NO_EXPORT: &str = "EGG_BENCH_NO_EXPORT";
 
 const fn peak(name: &'static str, ours: &'static str, peer: &'static str) -> Comparison {
     Comparison::with_peer(name, ours, peer).at_least(1.0)
@@ -49,65 +48,114 @@ struct Measured {
     peer: std::result::Result<f64, String>,
 }
 
-pub(super) fn run(
-    workspace: &Workspace,
-    request: &Request,
-    program: &Path,
-    backend: Option<&Backend>,
-    chosen: &[&'static Comparison],
-) -> Result<()> {
+/// The suite whose programs do a task.
+pub(super) fn source(comparison: &Comparison) -> &'static Suite {
+    match comparison.ours.starts_with("epoch_") {
+        true => &super::cluster::SUITE,
+        false => &super::train::SUITE,
+    }
+}
+
+impl Measured {
+    fn ratio(&self) -> Option<f64> {
+        let (ours, peer) = (self.ours.as_ref().ok()?, self.peer.as_ref().ok()?);
+        Some(peer / ours)
+    }
+}
+
+pub(super) fn run(workspace: &Workspace, request: &Request, chosen: &[&'static Comparison]) -> Result<()> {
+    let backend = setup::prepare(workspace, Install::Allowed)?;
+    let mut programs = BTreeMap::new();
     let mut results = Vec::new();
     for &comparison in chosen {
+        let suite = source(comparison);
+        if !programs.contains_key(suite.name) {
+            programs.insert(suite.name, super::ours::build(workspace, suite, Some(&backend))?);
+        }
         println!("  {}", comparison.name);
-        let data = comparison.ours.rsplit('_').next().unwrap_or_default();
-        let inputs = workspace.scratch(&format!("bench/inputs/memory-{data}"))?;
-        let ours = |folder: &Path, quiet: bool| {
-            let mut command = super::ours::command(program, folder, backend, request.threads);
-            command.env(ONLY, data);
-            if quiet {
-                command.env(NO_EXPORT, "1");
-            }
-            TaskChild::start("our side", &mut command)
-        };
-        // Once for the inputs alone; the process that is measured exports nothing.
-        let exported = ours(&inputs, false).map(drop);
-        let peer = exported.and_then(|()| {
-            if !request.peers {
-                return Err("--no-peers".into());
-            }
-            let mut command = super::peer_command(workspace, request, &inputs)?;
-            command.env(ONLY, data);
-            TaskChild::start("the peer", &mut command).and_then(|child| peak_of(child, comparison.other.name))
-        });
-        let nowhere = workspace.scratch("bench/inputs/memory-none")?;
-        let ours = ours(&nowhere, true).and_then(|child| peak_of(child, comparison.ours));
-        results.push(Measured {
-            comparison,
-            ours,
-            peer,
-        });
+        let program = &programs[suite.name];
+        results.push(measured(
+            workspace, request, suite, program, &backend, comparison,
+        )?);
     }
-    let lines = table(&results);
-    println!("\npeak resident memory of a process that trains two epochs\n");
-    lines.iter().for_each(|line| println!("{line}"));
-    let path = workspace.scratch("bench")?.join("memory.json");
-    let number = |side: &std::result::Result<f64, String>| match side {
-        Ok(megabytes) => json!(megabytes),
-        Err(why) => json!({ "missing": why }),
-    };
-    let rows: Vec<_> = results
-        .iter()
-        .map(|row| json!({"name": row.comparison.name, "ours_mb": number(&row.ours), "peer_mb": number(&row.peer)}))
-        .collect();
-    std::fs::write(
-        &path,
-        format!("{:#}\n", json!({"suite": "memory", "comparisons": rows})),
-    )
-    .map_err(|e| Error::while_doing(path.display(), e))?;
+    let rows = table(&results);
+    println!("\nthreads: {} on each side", request.threads);
+    println!("peak resident memory of a process that trains two epochs\n");
+    rows.iter().for_each(|line| println!("{line}"));
+    write(workspace, request, &results, &rows)?;
     match results.iter().find_map(|row| row.ours.as_ref().err()) {
         Some(error) => Err(Error::Failed(error.clone())),
         None => Ok(()),
     }
+}
+
+fn measured(
+    workspace: &Workspace,
+    request: &Request,
+    suite: &'static Suite,
+    program: &Path,
+    backend: &Backend,
+    comparison: &'static Comparison,
+) -> Result<Measured> {
+    let data = suite.dataset_of(comparison).unwrap_or_default();
+    let inputs = workspace.scratch(&format!("bench/inputs/memory-{data}"))?;
+    let ours = |folder: &Path, quiet: bool| {
+        let mut command = super::ours::command(program, folder, Some(backend), request.threads);
+        command.env(ONLY, data);
+        if quiet {
+            command.env(NO_EXPORT, "1");
+        }
+        TaskChild::start("our side", &mut command)
+    };
+    // Once for the inputs alone; the process that is measured exports nothing.
+    let peer = match request.peers {
+        false => Err("--no-peers".into()),
+        true => ours(&inputs, false).and_then(|exported| {
+            drop(exported);
+            let mut command = super::peer_command(workspace, suite, request.threads, &inputs)?;
+            command.env(ONLY, data);
+            TaskChild::start("the peer", &mut command).and_then(|child| peak_of(child, comparison.other.name))
+        }),
+    };
+    let nowhere = workspace.scratch("bench/inputs/memory-none")?;
+    let ours = ours(&nowhere, true).and_then(|child| peak_of(child, comparison.ours));
+    Ok(Measured {
+        comparison,
+        ours,
+        peer,
+    })
+}
+
+fn write(workspace: &Workspace, request: &Request, results: &[Measured], rows: &[String]) -> Result<()> {
+    let number = |side: &std::result::Result<f64, String>| match side {
+        Ok(megabytes) => json!(megabytes),
+        Err(why) => json!({ "missing": why }),
+    };
+    let comparisons: Vec<_> = results
+        .iter()
+        .map(|row| json!({"name": row.comparison.name, "ours_mb": number(&row.ours), "peer_mb": number(&row.peer)}))
+        .collect();
+    let document = json!({"suite": "memory", "threads": request.threads, "comparisons": comparisons});
+    let bars: Vec<Bar> = results
+        .iter()
+        .filter_map(|row| {
+            Some(Bar {
+                label: row.comparison.name.to_owned(),
+                ratio: row.ratio()?,
+                spread: None,
+                target: row.comparison.target,
+            })
+        })
+        .collect();
+    let folder = workspace.scratch("bench")?;
+    let text = format!("# memory, measured\n\n{}\n", rows.join("\n"));
+    save(&folder.join("memory.json"), &format!("{document:#}\n"))?;
+    save(&folder.join("memory.md"), &text)?;
+    let about = "Their peak memory over ours. Right of 1 (blue): ours needs less. Black mark: the target.";
+    save(
+        &folder.join("memory.svg"),
+        &bars_about("cargo xtask bench memory", &[about], &bars),
+    )
 }
 
 /// Runs a task (the first request is answered by the second epoch) and asks the
@@ -133,16 +181,11 @@ fn table(results: &[Measured]) -> Vec<String> {
         Err(why) => format!("- ({why})"),
     };
     let mut lines = vec![
-        "| epoch | ours | PyTorch Geometric | ratio | target | verdict |".to_owned(),
+        "| epoch | ours | PyTorch | ratio | target | verdict |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
     ];
     lines.extend(results.iter().map(|row| {
-        let ratio = row
-            .ours
-            .as_ref()
-            .ok()
-            .zip(row.peer.as_ref().ok())
-            .map(|(ours, peer)| peer / ours);
+        let ratio = row.ratio();
         let verdict = match ratio {
             None => "not compared",
             Some(ratio) if ratio > 1.0 => "MET",

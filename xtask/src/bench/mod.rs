@@ -14,9 +14,13 @@ mod ours;
 mod paper;
 mod python;
 mod report;
+mod scale;
+mod smoke;
 mod suite;
+mod svg;
 mod train;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -28,10 +32,14 @@ use crate::workspace::Workspace;
 
 use child::{Runner, TaskChild};
 use machine::Conditions;
-use suite::Suite;
+use report::Section;
+use suite::{Comparison, Suite};
 
 const HELP: &str = "\
-cargo xtask bench SUITE [--rounds N] [--threads N] [--only TEXT] [--no-peers]
+cargo xtask bench [SUITE] [--rounds N] [--threads N] [--only TEXT] [--no-peers]
+
+Without a suite: a few comparisons each of geometry, graph, autodiff, train and
+cluster, in one table, in less than ten minutes once all is built.
 
 Suites:
   geometry       the geometry crate against SciPy, NumPy and Pymanopt
@@ -41,22 +49,28 @@ Suites:
                  training against the same
   train          an epoch of GCN and GIN with EGG, SUM and Edge pooling against
                  PyTorch Geometric, on PROTEINS, NCI1, Mutagenicity and DD
-  memory         the most memory that such an epoch needs, on PROTEINS and DD
+  memory         the most memory that such an epoch needs, on PROTEINS and DD, and
+                 an epoch of clustering on Pubmed (the peer's takes 8 GB)
   cluster        an epoch of a graph autoencoder against dense PyTorch, k-means
                  and its measures against scikit-learn, on Cora, Citeseer, Pubmed
+  scale          no comparison: how the time grows with nodes, graphs, width, edges
 
 `cargo xtask bench paper --help` is about the paper's tables.
 
 Builds our side, makes a Python environment for the peers below target/bench,
-and lets the two take turns. Results go to target/bench/SUITE.json and .md. The
-exit code is 1 if something failed or the sides disagree about a result; a
-missed target is reported but is not a failure.
+and lets the two take turns. Results go to target/bench/SUITE.json, .md and .svg
+(quick.* without a suite). What needs data that is not here is skipped. The exit
+code is 1 if something failed or the sides disagree about a result; a missed target
+is reported but is not a failure.
 
 Options:
-  --rounds N     measurements of each side per comparison (9)
+  --rounds N     measurements of each side per comparison (9; 3 without a suite)
   --threads N    threads for either side (2, or the cores if fewer)
   --only TEXT    the comparisons whose name has this in it
   --no-peers     our side alone
+
+`cargo xtask bench --smoke` does every task of ours once, on tiny inputs, without
+peers or data: a check that all of it still runs.
 
 Environment:
   EGG_BACKEND=openblas|pure-rust   the backend of our side
@@ -75,19 +89,44 @@ const SUITES: &[&Suite] = &[
     &cluster::SUITE,
 ];
 
+/// What is measured if no suite is named.
+const QUICK: &[&Suite] = &[
+    &geometry::SUITE,
+    &graph::SUITE,
+    &autodiff::SUITE,
+    &train::SUITE,
+    &cluster::SUITE,
+];
+
 struct Request {
-    suite: &'static Suite,
+    /// `None`: the quick part of several.
+    suite: Option<&'static Suite>,
     rounds: usize,
     threads: usize,
     peers: bool,
     only: String,
 }
 
+/// Names the only data sets that our side loads, with commas.
+const ONLY: &str = "EGG_BENCH_DATA";
+
+/// Tells our side to write nothing for the peer.
+const NO_EXPORT: &str = "EGG_BENCH_NO_EXPORT";
+
 pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     if arguments.next_if("paper") {
         return paper::command(workspace, arguments);
     }
+    if arguments.next_if("--smoke") {
+        return match arguments.next() {
+            Some(word) => Err(arguments::unknown(&word, HELP)),
+            None => smoke::run(workspace),
+        };
+    }
+    let scale = arguments.next_if("scale");
     match parse(arguments)? {
+        Some(request) if scale && request.suite.is_some() => Err(Error::usage("one suite at a time", HELP)),
+        Some(request) if scale => scale::run(workspace, &request),
         Some(request) => run(workspace, &request),
         None => {
             terminal::show(HELP.as_bytes());
@@ -99,13 +138,13 @@ pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result
 /// `None` is a request for help.
 fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     let mut suite = None;
-    let mut rounds = 9;
+    let mut rounds = None;
     let mut threads = machine::cores().min(2);
     let mut peers = true;
     let mut only = String::new();
     while let Some(word) = arguments.next() {
         match word.as_str() {
-            "--rounds" => rounds = arguments.count("--rounds", HELP)?,
+            "--rounds" => rounds = Some(arguments.count("--rounds", HELP)?),
             "--threads" => threads = arguments.count("--threads", HELP)?,
             "--only" => only = arguments.value("--only", HELP)?,
             "--no-peers" => peers = false,
@@ -120,10 +159,9 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
             word => return Err(arguments::unknown(word, HELP)),
         }
     }
-    let suite = suite.ok_or_else(|| Error::usage("which suite?", HELP))?;
     Ok(Some(Request {
         suite,
-        rounds,
+        rounds: rounds.unwrap_or(if suite.is_some() { 9 } else { 3 }),
         threads,
         peers,
         only,
@@ -131,48 +169,107 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
 }
 
 fn run(workspace: &Workspace, request: &Request) -> Result<()> {
-    let suite = request.suite;
-    let chosen: Vec<_> = suite
-        .comparisons
+    let suites = match &request.suite {
+        Some(suite) => std::slice::from_ref(suite),
+        None => QUICK,
+    };
+    let chosen: Vec<_> = suites
         .iter()
-        .filter(|comparison| comparison.name.contains(&request.only))
+        .map(|suite| (*suite, chosen(suite, request)))
+        .filter(|(_, comparisons)| !comparisons.is_empty())
         .collect();
     if chosen.is_empty() {
-        return Err(Error::usage(
-            format!(
-                "no comparison of `{}` has \"{}\" in its name",
-                suite.name, request.only
-            ),
-            HELP,
-        ));
+        let message = format!("no comparison has \"{}\" in its name", request.only);
+        return Err(Error::usage(message, HELP));
     }
+    if let [(suite, comparisons)] = chosen.as_slice()
+        && suite.name == memory::SUITE.name
+    {
+        return memory::run(workspace, request, comparisons);
+    }
+    let (mut sections, mut failures) = (Vec::new(), Vec::new());
+    for (suite, comparisons) in chosen {
+        match measured(workspace, request, suite, &comparisons) {
+            Ok(section) => sections.push(section),
+            // One suite that can't be measured is no reason to lose the others.
+            Err(error @ Error::Failed(_)) if suites.len() > 1 => {
+                println!("{}", terminal::bad(&format!("error: {}: {error}", suite.name)));
+                failures.push(suite.name);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let (name, command) = match request.suite {
+        Some(suite) => (suite.name, format!("cargo xtask bench {}", suite.name)),
+        None => ("quick", "cargo xtask bench".to_owned()),
+    };
+    report::print(&sections);
+    report::write(&workspace.scratch("bench")?, name, &command, &sections)?;
+    if !failures.is_empty() {
+        return Err(Error::Failed(format!("{}: see above", failures.join(", "))));
+    }
+    let mut results = sections.iter().flat_map(|section| &section.results);
+    if results.any(|measured| measured.error.is_some()) {
+        return Err(Error::Failed("some comparisons failed, see above".into()));
+    }
+    Ok(())
+}
+
+fn chosen(suite: &'static Suite, request: &Request) -> Vec<&'static Comparison> {
+    suite
+        .comparisons
+        .iter()
+        .filter(|comparison| request.suite.is_some() || comparison.quick)
+        .filter(|comparison| comparison.name.contains(&request.only))
+        .collect()
+}
+
+/// Builds and starts both sides of a suite and lets them take turns.
+fn measured(
+    workspace: &Workspace,
+    request: &Request,
+    suite: &'static Suite,
+    chosen: &[&'static Comparison],
+) -> Result<Section> {
+    println!("{}", terminal::bold(suite.name));
     let backend = match suite.needs_backend {
         true => Some(setup::prepare(workspace, Install::Allowed)?),
         false => None,
     };
     let program = ours::build(workspace, suite, backend.as_ref())?;
-    if suite.name == memory::SUITE.name {
-        return memory::run(workspace, request, &program, backend.as_ref(), &chosen);
-    }
     let inputs = workspace.scratch(&format!("bench/inputs/{}", suite.name))?;
-    let mut ours =
-        ours::start(&program, &inputs, backend.as_ref(), request.threads).map_err(Error::Failed)?;
-    let mut peer = if request.peers {
-        start_peer(workspace, request, &inputs)
-    } else {
-        Err("--no-peers".into())
+    let mut command = ours::command(&program, &inputs, backend.as_ref(), request.threads);
+    let needed: BTreeSet<&str> = chosen.iter().filter_map(|one| suite.dataset_of(one)).collect();
+    if !needed.is_empty() {
+        command.env(ONLY, Vec::from_iter(needed).join(","));
+    }
+    let mut ours = TaskChild::start("our side", &mut command).map_err(Error::Failed)?;
+    let here = ours.ready["data"].as_str().unwrap_or_default();
+    let (chosen, skipped) = with_data(suite, chosen, here);
+    skipped.iter().for_each(|why| println!("  skipped: {why}"));
+    let mut peer = match (request.peers, chosen.is_empty()) {
+        (false, _) => Err("--no-peers".into()),
+        (true, true) => Err("nothing to compare".into()),
+        (true, false) => peer_command(workspace, suite, request.threads, &inputs)
+            .and_then(|mut command| TaskChild::start("the peer", &mut command)),
     };
     if let Err(why) = &peer {
-        println!("Our side alone: {why}");
+        println!("  our side alone: {why}");
     }
 
     let mut results = Vec::new();
     for comparison in chosen {
         println!("  {}", comparison.name);
         let peer = peer.as_mut().ok().map(|peer| peer as &mut dyn Runner);
-        results.push(measure::compare(comparison, request.rounds, &mut ours, peer));
+        let settle = measure::SETTLE;
+        results.push(measure::compare(
+            comparison,
+            request.rounds,
+            settle,
+            &mut ours,
+            peer,
+        ));
     }
-
     let conditions = Conditions {
         cpu: machine::cpu(),
         cores: machine::cores(),
@@ -185,33 +282,46 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
             .map(|peer| peer.ready.clone())
             .map_err(String::clone),
     };
-    report::print(&conditions, &results);
-    report::write(&workspace.scratch("bench")?, suite, &conditions, &results)?;
-    if results.iter().any(|measured| measured.error.is_some()) {
-        return Err(Error::Failed("some comparisons failed, see above".into()));
-    }
-    Ok(())
+    Ok(Section {
+        suite: suite.name,
+        conditions,
+        results,
+        skipped,
+    })
 }
 
-fn start_peer(
-    workspace: &Workspace,
-    request: &Request,
-    inputs: &Path,
-) -> std::result::Result<TaskChild, String> {
-    TaskChild::start("the peer", &mut peer_command(workspace, request, inputs)?)
+/// Those comparisons whose data are `here`, as our side says, and what to say of the
+/// others.
+fn with_data(
+    suite: &Suite,
+    chosen: &[&'static Comparison],
+    here: &str,
+) -> (Vec<&'static Comparison>, Vec<String>) {
+    let (mut kept, mut skipped) = (Vec::new(), Vec::new());
+    for comparison in chosen {
+        match suite.dataset_of(comparison) {
+            Some(dataset) if !here.split(", ").any(|name| name == dataset) => skipped.push(format!(
+                "{}: {dataset} is not here; set EGG_DATASETS to the folder that has it",
+                comparison.name
+            )),
+            _ => kept.push(*comparison),
+        }
+    }
+    (kept, skipped)
 }
 
 fn peer_command(
     workspace: &Workspace,
-    request: &Request,
+    suite: &Suite,
+    threads: usize,
     inputs: &Path,
 ) -> std::result::Result<Command, String> {
-    let python = python::environment(workspace, request.suite)?;
+    let python = python::environment(workspace, suite)?;
     let mut command = Command::new(python);
-    command.arg(workspace.root.join(request.suite.script)).arg(inputs);
+    command.arg(workspace.root.join(suite.script)).arg(inputs);
     // NumPy's OpenBLAS, SciPy's, and MKL in case somebody's build has it.
     for variable in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"] {
-        command.env(variable, request.threads.to_string());
+        command.env(variable, threads.to_string());
     }
     // The script's folder is a part of the sources.
     command.env("PYTHONDONTWRITEBYTECODE", "1");
@@ -219,4 +329,40 @@ fn peer_command(
     // choose well by themselves.
     command.env_remove("OPENBLAS_CORETYPE");
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Request {
+        let words = line.split_whitespace().map(String::from);
+        parse(Arguments::new(words)).unwrap().unwrap()
+    }
+
+    #[test]
+    fn without_a_suite_there_is_a_little_of_each() {
+        let request = parsed("--no-peers");
+        assert!(request.suite.is_none() && request.rounds == 3 && !request.peers);
+        for suite in QUICK {
+            let quick = chosen(suite, &request);
+            assert!(quick.len() >= 3, "{}", suite.name);
+            assert!(quick.len() < suite.comparisons.len(), "{}", suite.name);
+        }
+        let request = parsed("train --rounds 2 --only DD");
+        assert_eq!((request.rounds, chosen(&train::SUITE, &request).len()), (2, 4));
+    }
+
+    #[test]
+    fn what_has_no_data_is_skipped_with_a_reason() {
+        let all: Vec<_> = cluster::SUITE.comparisons.iter().collect();
+        let (kept, skipped) = with_data(&cluster::SUITE, &all, "Cora, Citeseer");
+        assert_eq!((kept.len(), skipped.len()), (3, 3));
+        assert!(
+            skipped[0].contains("Pubmed is not here; set EGG_DATASETS"),
+            "{skipped:?}"
+        );
+        let (kept, skipped) = with_data(&geometry::SUITE, &[&geometry::SUITE.comparisons[0]], "");
+        assert_eq!((kept.len(), skipped.len()), (1, 0));
+    }
 }

@@ -1,12 +1,12 @@
 //! Building and starting our side of a suite: one of the project's own bench
 //! targets.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::child::TaskChild;
 use super::suite::Suite;
 use crate::backend::Backend;
 use crate::error::{Error, Result};
@@ -31,17 +31,19 @@ pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: Option<&Backe
             suite.bench, suite.package
         )));
     }
-    executable(&String::from_utf8_lossy(&output.stdout), suite.bench).ok_or_else(|| {
-        Error::Failed(format!(
-            "cargo named no executable for the bench `{}`",
-            suite.bench
-        ))
-    })
+    executables(&String::from_utf8_lossy(&output.stdout), suite.bench)
+        .remove(suite.package)
+        .ok_or_else(|| {
+            Error::Failed(format!(
+                "cargo named no executable for the bench `{}`",
+                suite.bench
+            ))
+        })
 }
 
-/// The program that cargo's messages, one JSON object per line, say was built
-/// for a bench target.
-fn executable(messages: &str, bench: &str) -> Option<PathBuf> {
+/// The programs that cargo's messages, one JSON object per line, say were built
+/// for the bench targets of a name, by package.
+pub(super) fn executables(messages: &str, bench: &str) -> BTreeMap<String, PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
@@ -50,21 +52,25 @@ fn executable(messages: &str, bench: &str) -> Option<PathBuf> {
                 && message["target"]["name"] == bench
                 && message["target"]["kind"][0] == "bench"
         })
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .filter_map(|message| {
+            let program = PathBuf::from(message["executable"].as_str()?);
+            Some((package(message["package_id"].as_str()?).to_owned(), program))
+        })
+        .collect()
 }
 
-/// Starts our side, which first writes the inputs of all tasks to `inputs` for
-/// the peer to read.
-pub(super) fn start(
-    program: &Path,
-    inputs: &Path,
-    backend: Option<&Backend>,
-    threads: usize,
-) -> std::result::Result<TaskChild, String> {
-    TaskChild::start("our side", &mut command(program, inputs, backend, threads))
+/// `path+file:///somewhere#egg-pool@0.1.0`; if the folder has the package's name,
+/// `path+file:///somewhere/xtask#0.1.0`.
+fn package(id: &str) -> &str {
+    let (path, name) = id.rsplit_once('#').unwrap_or(("", id));
+    match name.split_once('@') {
+        Some((name, _)) => name,
+        None => path.rsplit('/').next().unwrap_or(name),
+    }
 }
 
-/// The command that starts it.
+/// The command that starts our side, which first writes the inputs of all tasks
+/// to `inputs` for the peer to read.
 pub(super) fn command(program: &Path, inputs: &Path, backend: Option<&Backend>, threads: usize) -> Command {
     let mut command = Command::new(program);
     command.arg("--export").arg(inputs);
@@ -85,17 +91,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_executable_is_found_among_cargos_messages() {
+    fn the_executables_are_found_among_cargos_messages() {
         let messages = concat!(
-            r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"ratio"},"executable":null}"#,
+            r#"{"reason":"compiler-artifact","package_id":"p#egg@1","target":{"kind":["lib"],"name":"ratio"},"executable":null}"#,
             "\nnot json\n",
-            r#"{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"other"},"executable":"x"}"#,
+            r#"{"reason":"compiler-artifact","package_id":"p#egg@1","target":{"kind":["bench"],"name":"other"},"executable":"x"}"#,
             "\n",
-            r#"{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"ratio"},"executable":"deps/ratio-1"}"#,
+            r#"{"reason":"compiler-artifact","package_id":"p#egg@1","target":{"kind":["bench"],"name":"ratio"},"executable":"deps/ratio-1"}"#,
             "\n",
             r#"{"reason":"build-finished","success":true}"#,
         );
-        assert_eq!(executable(messages, "ratio"), Some(PathBuf::from("deps/ratio-1")));
-        assert_eq!(executable(messages, "absent"), None);
+        let found = executables(messages, "ratio");
+        assert_eq!(found.get("egg"), Some(&PathBuf::from("deps/ratio-1")));
+        assert!(executables(messages, "absent").is_empty());
+        assert_eq!(package("path+file:///a/crates/pool#egg-pool@0.1.0"), "egg-pool");
+        assert_eq!(package("path+file:///a/xtask#0.1.0"), "xtask");
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::machine::Conditions;
 use super::measure::{Measured, Times, Verdict};
-use super::suite::Suite;
+use super::svg::Bar;
 use crate::error::{Error, Result};
 use crate::terminal;
 
@@ -18,6 +18,15 @@ const HEADINGS: [&str; 6] = [
     "target",
     "verdict",
 ];
+
+/// What was measured of one suite.
+pub(super) struct Section {
+    pub(super) suite: &'static str,
+    pub(super) conditions: Conditions,
+    pub(super) results: Vec<Measured>,
+    /// What could not be measured here, and why.
+    pub(super) skipped: Vec<String>,
+}
 
 impl Verdict {
     fn word(self) -> &'static str {
@@ -32,7 +41,7 @@ impl Verdict {
 }
 
 /// Milliseconds with as many digits as are worth reading.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     let milliseconds = seconds * 1e3;
     match milliseconds {
         m if m >= 100.0 => format!("{m:.0}"),
@@ -52,11 +61,19 @@ fn times(times: Option<&Times>) -> String {
     })
 }
 
-fn row(measured: &Measured) -> [String; 6] {
+/// Several suites in one table need their names in front.
+fn name(sections: &[Section], section: &Section, measured: &Measured) -> String {
+    match sections.len() {
+        0 | 1 => measured.comparison.name.to_owned(),
+        _ => format!("{}: {}", section.suite, measured.comparison.name),
+    }
+}
+
+fn row(name: String, measured: &Measured) -> [String; 6] {
     let comparison = &measured.comparison;
     let ratio = measured.ratio(Times::median).zip(measured.ratio(Times::best));
     [
-        comparison.name.to_owned(),
+        name,
         times(measured.ours.as_ref()),
         times(measured.other.as_ref()),
         ratio.map_or("-".into(), |(medians, bests)| {
@@ -69,96 +86,146 @@ fn row(measured: &Measured) -> [String; 6] {
     ]
 }
 
+/// Every result with the name it has in the table.
+fn named(sections: &[Section]) -> impl Iterator<Item = (String, &Measured)> {
+    sections.iter().flat_map(move |section| {
+        let results = section.results.iter();
+        results.map(move |measured| (name(sections, section, measured), measured))
+    })
+}
+
 /// The table in Markdown, with columns that line up as plain text too.
-fn table(results: &[Measured]) -> Vec<String> {
+fn table(sections: &[Section]) -> Vec<String> {
     let mut rows = vec![HEADINGS.map(String::from)];
-    rows.extend(results.iter().map(row));
-    let widths: [usize; 6] = std::array::from_fn(|i| rows.iter().map(|row| row[i].len()).max().unwrap_or(0));
-    let mut lines: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let cells: Vec<_> = row
-                .iter()
-                .zip(widths)
-                .map(|(cell, width)| format!("{cell:<width$}"))
-                .collect();
-            format!("| {} |", cells.join(" | "))
-        })
-        .collect();
-    lines.insert(
-        1,
-        format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|")),
-    );
+    rows.extend(named(sections).map(|(name, measured)| row(name, measured)));
+    aligned(&rows)
+}
+
+/// Rows of Markdown whose columns line up; the first is the heading.
+pub(super) fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths);
+        let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let mut lines: Vec<String> = rows.iter().map(line).collect();
+    let rule = format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|"));
+    lines.insert(1.min(lines.len()), rule);
     lines
 }
 
-fn errors(results: &[Measured]) -> Vec<String> {
-    results
-        .iter()
-        .filter_map(|measured| {
-            let error = measured.error.as_ref()?;
-            Some(format!("{}: {error}", measured.comparison.name))
-        })
-        .collect()
+/// Errors and what was left out.
+fn remarks(sections: &[Section]) -> Vec<String> {
+    let errors = named(sections).filter_map(|(name, measured)| {
+        let error = measured.error.as_ref()?;
+        Some(format!("error: {name}: {error}"))
+    });
+    let skipped = sections.iter().flat_map(|section| {
+        section
+            .skipped
+            .iter()
+            .map(|why| format!("skipped: {}: {why}", section.suite))
+    });
+    errors.chain(skipped).collect()
 }
 
-pub(super) fn print(conditions: &Conditions, results: &[Measured]) {
+/// Machine, threads and versions; those of each suite with its name.
+fn conditions(sections: &[Section]) -> Vec<String> {
+    let mut lines = sections
+        .first()
+        .map_or(Vec::new(), |first| first.conditions.common());
+    for section in sections {
+        let own = section.conditions.own();
+        match sections.len() {
+            1 => lines.extend(own),
+            _ => lines.push(format!("{}: {}", section.suite, own.join("; "))),
+        }
+    }
+    lines
+}
+
+pub(super) fn print(sections: &[Section]) {
     println!();
-    for line in conditions.lines() {
+    for line in conditions(sections) {
         println!("{line}");
     }
     println!("ratio: other / ours, of the medians; the target is for that one\n");
-    for line in table(results) {
+    for line in table(sections) {
         println!(
             "{}",
             line.replace("MISSED", &terminal::bad("MISSED"))
                 .replace("| MET", &format!("| {}", terminal::good("MET")))
         );
     }
-    for line in errors(results) {
-        println!("{}", terminal::bad(&format!("error: {line}")));
+    for line in remarks(sections) {
+        println!("{}", terminal::bad(&line));
     }
 }
 
-pub(super) fn write(
-    directory: &Path,
-    suite: &Suite,
-    conditions: &Conditions,
-    results: &[Measured],
-) -> Result<()> {
-    for (ending, text) in [
-        ("json", format!("{:#}\n", document(suite, conditions, results))),
-        ("md", markdown(suite, conditions, results)),
-    ] {
-        let path = directory.join(format!("{}.{ending}", suite.name));
-        std::fs::write(&path, text).map_err(|e| Error::while_doing(path.display(), e))?;
-    }
+/// Writes NAME.json, NAME.md and NAME.svg; `command` is what was called.
+pub(super) fn write(directory: &Path, name: &str, command: &str, sections: &[Section]) -> Result<()> {
+    let documents: Vec<_> = sections.iter().map(document).collect();
+    let json = match documents.as_slice() {
+        [one] => one.clone(),
+        all => json!({"suite": name, "suites": all}),
+    };
+    let bars: Vec<Bar> = named(sections)
+        .filter_map(|(name, measured)| bar(name, measured))
+        .collect();
+    save(&directory.join(format!("{name}.json")), &format!("{json:#}\n"))?;
+    save(
+        &directory.join(format!("{name}.md")),
+        &markdown(name, command, sections),
+    )?;
+    save(
+        &directory.join(format!("{name}.svg")),
+        &super::svg::bars(command, &bars),
+    )?;
+    println!("\nWrote {}.{{json,md,svg}}", directory.join(name).display());
     Ok(())
 }
 
-fn markdown(suite: &Suite, conditions: &Conditions, results: &[Measured]) -> String {
+fn bar(name: String, measured: &Measured) -> Option<Bar> {
+    Some(Bar {
+        label: name,
+        ratio: measured.ratio(Times::median)?,
+        spread: measured.spread(),
+        target: measured.comparison.target,
+    })
+}
+
+/// Writes a file, whole or not at all.
+pub(super) fn save(path: &Path, text: &str) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    std::fs::write(&part, text)
+        .and_then(|()| std::fs::rename(&part, path))
+        .map_err(|e| Error::while_doing(path.display(), e))
+}
+
+fn markdown(name: &str, command: &str, sections: &[Section]) -> String {
     let mut lines = vec![
-        format!("# {}, measured", suite.name),
+        format!("# {name}, measured"),
         String::new(),
         format!(
-            "`cargo xtask bench {}` on this machine. The ratio is other / ours of the median times; \
-             above 1 ours is faster.",
-            suite.name
+            "`{command}` on this machine. The ratio is other / ours of the median times; above 1 ours is faster."
         ),
         String::new(),
     ];
-    lines.extend(conditions.lines().iter().map(|line| format!("- {line}")));
+    lines.extend(conditions(sections).iter().map(|line| format!("- {line}")));
     lines.push(String::new());
-    lines.extend(table(results));
-    let errors = errors(results);
-    if !errors.is_empty() {
+    lines.extend(table(sections));
+    let remarks = remarks(sections);
+    if !remarks.is_empty() {
         lines.push(String::new());
-        lines.extend(errors.iter().map(|line| format!("- error: {line}")));
+        lines.extend(remarks.iter().map(|line| format!("- {line}")));
     }
     lines.join("\n") + "\n"
 }
 
-fn document(suite: &Suite, conditions: &Conditions, results: &[Measured]) -> Value {
+fn document(section: &Section) -> Value {
     let side = |task: &str, times: Option<&Times>| {
         json!({
             "task": task,
@@ -168,7 +235,8 @@ fn document(suite: &Suite, conditions: &Conditions, results: &[Measured]) -> Val
             "worst": times.map(Times::worst),
         })
     };
-    let comparisons: Vec<_> = results
+    let comparisons: Vec<_> = section
+        .results
         .iter()
         .map(|measured| {
             let comparison = &measured.comparison;
@@ -178,6 +246,7 @@ fn document(suite: &Suite, conditions: &Conditions, results: &[Measured]) -> Val
                 "other": side(comparison.other.name, measured.other.as_ref()),
                 "ratio_of_medians": measured.ratio(Times::median),
                 "ratio_of_bests": measured.ratio(Times::best),
+                "ratio_spread": measured.spread().map(|(low, high)| [low, high]),
                 "target": comparison.target,
                 "verdict": measured.verdict().word(),
                 "error": measured.error,
@@ -185,16 +254,24 @@ fn document(suite: &Suite, conditions: &Conditions, results: &[Measured]) -> Val
         })
         .collect();
     json!({
-        "suite": suite.name,
+        "suite": section.suite,
         "unit": "seconds",
-        "conditions": conditions.json(),
+        "conditions": section.conditions.json(),
         "comparisons": comparisons,
+        "skipped": section.skipped,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let row = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+        let lines = aligned(&[row("what", "±"), row("x", "1.00")]);
+        assert_eq!(lines, ["| what | ±    |", "|------|------|", "| x    | 1.00 |"]);
+    }
 
     #[test]
     fn times_keep_three_digits() {

@@ -23,6 +23,8 @@ pub(super) struct Comparison {
     pub(super) target: Option<f64>,
     /// How far the checksums of the two sides may differ, relatively.
     pub(super) tolerance: f64,
+    /// Whether it is among the few that `cargo xtask bench` alone measures.
+    pub(super) quick: bool,
 }
 
 pub(super) struct Suite {
@@ -36,6 +38,16 @@ pub(super) struct Suite {
     pub(super) script: &'static str,
     pub(super) requirements: &'static str,
     pub(super) comparisons: &'static [Comparison],
+    /// Benchmark data that some of them need and have in their names.
+    pub(super) datasets: &'static [&'static str],
+}
+
+impl Suite {
+    /// The data set that a comparison needs.
+    pub(super) fn dataset_of(&self, comparison: &Comparison) -> Option<&'static str> {
+        let mut needed = self.datasets.iter();
+        needed.find(|name| comparison.name.contains(**name)).copied()
+    }
 }
 
 impl Comparison {
@@ -49,6 +61,7 @@ impl Comparison {
             },
             target: None,
             tolerance: 1e-6,
+            quick: false,
         }
     }
 
@@ -60,6 +73,11 @@ impl Comparison {
 
     pub(super) const fn at_least(mut self, ratio: f64) -> Self {
         self.target = Some(ratio);
+        self
+    }
+
+    pub(super) const fn quick(mut self) -> Self {
+        self.quick = true;
         self
     }
 

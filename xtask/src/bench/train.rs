@@ -14,12 +14,14 @@ pub(super) const SUITE: Suite = Suite {
     requirements: "xtask/peers/torch-requirements.txt",
     // The two sides draw orders and weights from different generators: only
     // times are compared.
+    datasets: &["PROTEINS", "NCI1", "Mutagenicity", "DD"],
     comparisons: &[
         egg(
             "GCN-EGG, PROTEINS, vs batched eigh",
             "gcn_egg_PROTEINS",
             "gcn_egg_eigh_PROTEINS",
-        ),
+        )
+        .quick(),
         egg(
             "GCN-EGG, PROTEINS, vs a loop of SVDs",
             "gcn_egg_PROTEINS",
@@ -47,7 +49,7 @@ pub(super) const SUITE: Suite = Suite {
         ),
         egg("GCN-EGG, DD, vs batched eigh", "gcn_egg_DD", "gcn_egg_eigh_DD"),
         egg("GCN-EGG, DD, vs a loop of SVDs", "gcn_egg_DD", "gcn_egg_loop_DD"),
-        sum("GCN-SUM, PROTEINS", "gcn_sum_PROTEINS"),
+        sum("GCN-SUM, PROTEINS", "gcn_sum_PROTEINS").quick(),
         sum("GCN-SUM, NCI1", "gcn_sum_NCI1"),
         sum("GCN-SUM, Mutagenicity", "gcn_sum_Mutagenicity"),
         sum("GCN-SUM, DD", "gcn_sum_DD"),
@@ -55,7 +57,8 @@ pub(super) const SUITE: Suite = Suite {
             "GIN-EGG, PROTEINS, vs batched eigh",
             "gin_egg_PROTEINS",
             "gin_egg_eigh_PROTEINS",
-        ),
+        )
+        .quick(),
         egg(
             "GIN-EGG, PROTEINS, vs a loop of SVDs",
             "gin_egg_PROTEINS",
@@ -67,7 +70,8 @@ pub(super) const SUITE: Suite = Suite {
             "EGG against SUM, ours, PROTEINS",
             "gcn_egg_PROTEINS",
             "gcn_sum_PROTEINS",
-        ),
+        )
+        .quick(),
         cost("EGG against SUM, ours, NCI1", "gcn_egg_NCI1", "gcn_sum_NCI1"),
         cost(
             "EGG against SUM, ours, Mutagenicity",

@@ -17,6 +17,8 @@ pub(super) enum Check {
     Xtask,
     Tests,
     Agree,
+    /// The benchmarks, without measuring.
+    Bench,
     Doctests,
     Docs,
     Alone,
@@ -56,6 +58,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 100),
     stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 560),
     stage("test-pure-rust", "tests, pure-Rust backend (crates above the backend with --full)", Check::Tests, On::PureRust, 290),
+    stage("bench", "every task of the benchmarks runs, on tiny inputs", Check::Bench, On::Chosen, 20),
     stage("agree", "both backends give the same results", Check::Agree, On::Both, 135),
     stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 35),
     stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 15),
@@ -160,6 +163,8 @@ impl Stage {
                 "--lib",
                 "backends_agree",
             ]])],
+            // The programs are those of the tests.
+            Check::Bench => vec![step(&[&["run", "--package", "xtask", "--", "bench", "--smoke"]])],
             Check::Doctests => vec![step(&[&["test"], all, flags, &["--doc", "--no-fail-fast"]])],
             Check::Docs => {
                 let packages = if pure { all } else { &all[..1] };

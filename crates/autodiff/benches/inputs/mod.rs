@@ -9,13 +9,20 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::protocol::{Export, Outcome};
+use crate::protocol::{Export, Outcome, tiny};
+
+/// How large an input is, or how large if it is only to be seen whether tasks run.
+fn size(full: usize, small: usize) -> usize {
+    if tiny() { small } else { full }
+}
 
 /// Hidden features, m.
 pub(crate) const WIDTH: usize = 64;
 
 /// Graphs in a batch.
-pub(crate) const GRAPHS: usize = 64;
+fn graphs_of_a_batch() -> usize {
+    size(64, 2)
+}
 
 /// Nodes of a graph in the tasks on the embedding alone.
 pub(crate) const SIZES: [usize; 4] = [10, 30, 100, 300];
@@ -70,9 +77,10 @@ impl Inputs {
     pub(crate) fn new() -> Outcome<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(64);
         let rng = &mut rng;
-        let embedded = SIZES.map(|nodes| Embedded::new(nodes, rng));
-        let x = Var::from_tensor(&normal((ROWS, WIDTH), rng)?)?;
-        let mlp_target = normal((ROWS, WIDTH), rng)?;
+        let embedded = SIZES.map(|nodes| Embedded::new(nodes, graphs_of_a_batch(), WIDTH, rng));
+        let rows = size(ROWS, 8);
+        let x = Var::from_tensor(&normal((rows, WIDTH), rng)?)?;
+        let mlp_target = normal((rows, WIDTH), rng)?;
 
         let mut layers = Parameters::new(DType::F32, &Device::Cpu)?;
         let mut root = layers.root(rng);
@@ -121,7 +129,7 @@ impl Inputs {
         } = &self.step;
         export_tensor(export, "step_x", x)?;
         let classes = classes.to_vec1::<u32>()?;
-        export.array("step_y", &[GRAPHS], classes.into_iter().map(i64::from))?;
+        export.array("step_y", &[classes.len()], classes.into_iter().map(i64::from))?;
         let rows = (0i64..).zip(batch.row_offsets().windows(2));
         let sources = rows.flat_map(|(row, part)| std::iter::repeat_n(row, part[1] - part[0]));
         let targets = batch.entries().iter().map(|id| i64::from(*id));
@@ -130,22 +138,24 @@ impl Inputs {
 }
 
 impl Embedded {
-    /// Rows with a decaying spectrum, so that the cut is at neither end.
-    fn new(nodes: usize, rng: &mut ChaCha8Rng) -> Outcome<Self> {
-        let mut h = normal((GRAPHS * nodes, WIDTH), rng)?;
-        let decay: Vec<f32> = (0..WIDTH).map(|column| 0.95f32.powf(column as f32)).collect();
-        h = h.broadcast_mul(&Tensor::from_vec(decay, WIDTH, &Device::Cpu)?)?;
+    /// Graphs of `nodes` nodes each and `width` features, with a decaying spectrum, so
+    /// that the cut is at neither end.
+    pub(crate) fn new(nodes: usize, graphs: usize, width: usize, rng: &mut ChaCha8Rng) -> Outcome<Self> {
+        let mut h = normal((graphs * nodes, width), rng)?;
+        let decay: Vec<f32> = (0..width).map(|column| 0.95f32.powf(column as f32)).collect();
+        h = h.broadcast_mul(&Tensor::from_vec(decay, width, &Device::Cpu)?)?;
         Ok(Self {
             h: Var::from_tensor(&h)?,
-            offsets: (0..=GRAPHS).map(|graph| graph * nodes).collect(),
-            upstream: normal((GRAPHS, Flatten::length(WIDTH)), rng)?,
+            offsets: (0..=graphs).map(|graph| graph * nodes).collect(),
+            upstream: normal((graphs, Flatten::length(width)), rng)?,
         })
     }
 }
 
 impl Step {
     fn new(parameters: &mut Parameters, rng: &mut ChaCha8Rng) -> Outcome<Self> {
-        let graphs = (0..GRAPHS).map(|_| -> Outcome<Graph> {
+        let count = graphs_of_a_batch();
+        let graphs = (0..count).map(|_| -> Outcome<Graph> {
             let path = (1..STEP_NODES).map(|node| (node - 1, node));
             let chords =
                 (0..STEP_NODES).map(|_| (rng.random_range(0..STEP_NODES), rng.random_range(0..STEP_NODES)));
@@ -153,20 +163,20 @@ impl Step {
             Ok(Graph::from_edges(STEP_NODES, &edges)?)
         });
         let dataset = GraphDataset::from_graphs("made up", &graphs.collect::<Outcome<Vec<_>>>()?)?;
-        let x = normal((GRAPHS * STEP_NODES, STEP_FEATURES), rng)?;
-        let classes = (0..GRAPHS as u32).map(|graph| graph % 2).collect::<Vec<_>>();
+        let x = normal((count * STEP_NODES, STEP_FEATURES), rng)?;
+        let classes = (0..count as u32).map(|graph| graph % 2).collect::<Vec<_>>();
         let mut root = parameters.root(rng);
         let embedded = Flatten::length(WIDTH);
         Ok(Self {
             batch: GraphBatch::all(&dataset)?,
             input: x.clone().into(),
-            adjacency: Propagation::gcn(&dataset).matrix(&(0..GRAPHS).collect::<Vec<_>>())?,
+            adjacency: Propagation::gcn(&dataset).matrix(&(0..count).collect::<Vec<_>>())?,
             convolutions: [
                 GcnConv::new(&mut root.enter("conv0"), STEP_FEATURES, WIDTH)?,
                 GcnConv::new(&mut root.enter("conv1"), WIDTH, WIDTH)?,
             ],
             head: Mlp::new(&mut root.enter("head"), &MlpConfig::new(&[embedded, 64, 16, 2]))?,
-            classes: Tensor::from_vec(classes, GRAPHS, &Device::Cpu)?,
+            classes: Tensor::from_vec(classes, count, &Device::Cpu)?,
             x,
         })
     }

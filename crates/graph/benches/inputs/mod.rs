@@ -13,7 +13,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
-use crate::protocol::{Export, Outcome};
+use crate::protocol::{Export, Outcome, tiny};
+
+/// How large an input is, or how large if it is only to be seen whether tasks run.
+fn size(full: usize, small: usize) -> usize {
+    if tiny() { small } else { full }
+}
 
 /// Hidden features.
 const WIDTH: usize = 64;
@@ -75,10 +80,13 @@ impl Inputs {
             let tensor = Tensor::from_vec(numbers.collect::<Vec<f32>>(), (rows, WIDTH), &Device::Cpu)?;
             Ok(Var::from_tensor(&tensor)?)
         };
-        let (x, hidden) = (normal(NODES)?, normal(batch.node_count())?);
-        let sparse = random_sparse(NODES, NODES, 4 * NODES, &mut rng)?;
-        let bags = random_sparse(2708, 1433, 49_216, &mut rng)?;
-        let copy = CsrMatrix::new((0..=2708).collect(), (0..2708).collect(), vec![1.0; 2708], 2708)?;
+        let nodes = size(NODES, 40);
+        let (x, hidden) = (normal(nodes)?, normal(batch.node_count())?);
+        let sparse = random_sparse(nodes, nodes, 4 * nodes, &mut rng)?;
+        let (papers, words) = (size(2708, 30), size(1433, 20));
+        let bags = random_sparse(papers, words, size(49_216, 90), &mut rng)?;
+        let numbers = (0..u32::try_from(papers)?).collect();
+        let copy = CsrMatrix::new((0..=papers).collect(), numbers, vec![1.0; papers], papers)?;
 
         let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
         let mut root = parameters.root(&mut rng);
@@ -86,7 +94,7 @@ impl Inputs {
         let norm = BatchNorm1d::new(&mut root.enter("norm"), WIDTH)?;
         let input_layer = GcnConv::new(&mut root.enter("input"), input.width(), WIDTH)?;
         let hidden_layer = GcnConv::new(&mut root.enter("hidden"), WIDTH, WIDTH)?;
-        let bag_layer = GcnConv::without_bias(&mut root.enter("cora"), 1433, WIDTH)?;
+        let bag_layer = GcnConv::without_bias(&mut root.enter("cora"), words, WIDTH)?;
 
         Ok(Self {
             sparse: SparseMatrix::new(sparse),
@@ -143,6 +151,9 @@ pub(crate) fn classes(batch: &GraphBatch) -> impl Iterator<Item = u32> {
 
 /// PROTEINS below `EGG_DATASETS`, beside the project, or as xtask prepares it.
 fn proteins() -> Option<PathBuf> {
+    if tiny() {
+        return None;
+    }
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = [
         std::env::var_os("EGG_DATASETS").map(PathBuf::from),
@@ -158,7 +169,8 @@ fn proteins() -> Option<PathBuf> {
 
 /// 1,113 graphs of 39 nodes and 73 edges on average, three kinds of nodes.
 fn made_up(rng: &mut ChaCha8Rng) -> Outcome<GraphDataset> {
-    let graphs = (0..1113).map(|_| -> Outcome<Graph> {
+    let count = size(1113, 40);
+    let graphs = (0..count).map(|_| -> Outcome<Graph> {
         let skewed: f64 = Exp1.sample(rng);
         #[expect(
             clippy::cast_possible_truncation,
@@ -173,7 +185,7 @@ fn made_up(rng: &mut ChaCha8Rng) -> Outcome<GraphDataset> {
         Ok(Graph::from_edges(nodes, &edges)?.with_features(Features::one_hot(kinds, 3)?)?)
     });
     let graphs = graphs.collect::<Outcome<Vec<_>>>()?;
-    let classes: Vec<i64> = (0..1113).map(|graph| graph % 2).collect();
+    let classes: Vec<i64> = (0..i64::try_from(count)?).map(|graph| graph % 2).collect();
     Ok(GraphDataset::from_graphs("made up", &graphs)?
         .with_targets(Targets::Classes(Labels::from_values(&classes)))?)
 }

@@ -1,5 +1,4 @@
-//! The page of the clustering results. Every number on it comes from a file in
-//! docs/results/.
+//! The clustering results. Every number comes from a file in docs/results/.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,8 +6,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::statistics::{Spread, paired_t};
-use crate::error::{Error, Result};
+use super::records::{read, values};
+use super::statistics::{Spread, Verdict, paired};
+use crate::error::Result;
 
 const MEASURES: [(&str, &str); 4] = [
     ("ACC", "accuracy"),
@@ -30,19 +30,16 @@ const METHODS: [&str; 7] = [
     "EGG 0.8 spectral(1)",
 ];
 
-/// The 97.5 % quantiles of Student's t for 1 to 9 degrees of freedom.
-const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-
-pub(super) fn page(results: &Path) -> Result<String> {
+/// The part of the page about clustering.
+pub(super) fn section(results: &Path) -> Result<String> {
     let paper = read(&results.join("paper/cluster.json"))?;
     let mut page = String::from(
-        "# Node clustering: results\n\n\
-         Made by `cargo xtask bench paper --render` of the records in [results/](results/); no number here is typed by hand.\n\
-         Each is mean ± standard deviation over the repetitions (seeds 0, 1, ...; one link split for all). *Captured* is the share of the\n\
+        "## Node clustering (Table 5)\n\n\
+         Mean ± standard deviation over the repetitions (seeds 0, 1, ...; one link split for all). *Captured* is the share of the\n\
          singular values' sum. *Paper* is its Table 5. [CLUSTERING.md](CLUSTERING.md) says what is computed.\n",
     );
-    for dataset in super::DATASETS {
-        let _ = write!(page, "\n## {dataset}\n");
+    for dataset in super::CLUSTERED {
+        let _ = write!(page, "\n### {dataset}\n");
         match record(results, dataset, "paper")? {
             Some(record) => table(&mut page, &record, &paper["datasets"][dataset]),
             None => page.push_str("\nPreset `paper`: missing.\n"),
@@ -52,9 +49,9 @@ pub(super) fn page(results: &Path) -> Result<String> {
             None => page.push_str("\nPreset `tuned`: missing.\n"),
         }
     }
-    page.push_str("\n## Scale\n\nBlock models, ten edges per node, sampled non-edges, end to end.\n");
+    page.push_str("\n### Scale\n\nBlock models, ten edges per node, sampled non-edges, end to end.\n");
     scale(&mut page, &results.join("cluster/scale.json"))?;
-    page.push_str("\n## Memory of the exact likelihood\n");
+    page.push_str("\n### Memory of the exact likelihood\n");
     scale(&mut page, &results.join("cluster/pubmed-memory.json"))?;
     Ok(page)
 }
@@ -106,12 +103,7 @@ fn scale(page: &mut String, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Value> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::while_doing(path.display(), e))?;
-    serde_json::from_str(&text).map_err(|e| Error::while_doing(path.display(), e))
-}
-
-fn record(results: &Path, dataset: &str, preset: &str) -> Result<Option<Value>> {
+pub(super) fn record(results: &Path, dataset: &str, preset: &str) -> Result<Option<Value>> {
     let path = results.join(format!("cluster/{}-{preset}.json", dataset.to_lowercase()));
     if !path.exists() {
         return Ok(None);
@@ -119,13 +111,7 @@ fn record(results: &Path, dataset: &str, preset: &str) -> Result<Option<Value>> 
     read(&path).map(Some)
 }
 
-/// A value of each repetition.
-fn values(record: &Value, of: impl Fn(&Value) -> Option<f64>) -> Vec<f64> {
-    let repetitions = record["repetitions"].as_array();
-    repetitions.into_iter().flatten().filter_map(of).collect()
-}
-
-fn measure(record: &Value, method: &str, measure: &str) -> Vec<f64> {
+pub(super) fn measure(record: &Value, method: &str, measure: &str) -> Vec<f64> {
     values(record, |one| {
         one["methods"][method]["agreement"][measure].as_f64()
     })
@@ -227,13 +213,9 @@ fn against_plain(page: &mut String, record: &Value, method: &str) {
     let parts = MEASURES.map(|(name, of)| {
         let (with, without) = (measure(record, method, of), measure(record, PLAIN, of));
         let difference = Spread::of(&with)?.mean - Spread::of(&without)?.mean;
-        let limit = with
-            .len()
-            .checked_sub(2)
-            .map(|at| STUDENT[at.min(STUDENT.len() - 1)]);
-        let verdict = match (paired_t(&with, &without), limit) {
-            (Some(t), Some(limit)) if t > limit => "better",
-            (Some(t), Some(limit)) if t < -limit => "worse",
+        let verdict = match paired(&with, &without) {
+            Verdict::Higher => "better",
+            Verdict::Lower => "worse",
             _ => "no clear difference",
         };
         Some(format!("{name} {difference:+.4} ({verdict})"))
@@ -305,7 +287,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("egg-render-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("paper")).unwrap();
         std::fs::write(folder.join("paper/cluster.json"), "{\"datasets\": {}}").unwrap();
-        let page = page(&folder).unwrap();
+        let page = section(&folder).unwrap();
         assert_eq!(page.matches("missing").count(), 10);
         std::fs::remove_dir_all(&folder).unwrap();
     }

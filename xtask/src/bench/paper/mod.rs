@@ -1,11 +1,17 @@
 //! `cargo xtask bench paper`: the paper's tables on real data, as records on disk,
 //! and pages made of the records alone.
 
+mod cells;
+mod classification;
 mod cluster;
+mod figures;
+mod records;
 mod statistics;
+mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use crate::arguments::{self, Arguments};
 use crate::error::{Error, Result};
@@ -15,18 +21,27 @@ use crate::terminal;
 use crate::workspace::Workspace;
 
 const HELP: &str = "\
-cargo xtask bench paper --table cluster [--dataset NAME]... [--preset NAME] [--reps N] [--budget 60m]
+cargo xtask bench paper --table gcn,gin [--dataset A,B] [--pool X,Y] [--protocol paper|fair] [--reps N] [--budget 60m]
+cargo xtask bench paper --table cluster [--dataset A,B] [--preset NAME] [--reps N] [--budget 60m]
+cargo xtask bench paper --figure sensitivity,curves [--reps N] [--budget 60m]
 cargo xtask bench paper --render
 
 Runs the paper's experiments and keeps every repetition in docs/results/, one file per
-data set and preset, written as it goes. What is there is not repeated: call again to
-go on. --render makes docs/RESULTS-CLUSTERING.md of the records.
+cell, written as it goes. What is there is not repeated: call again to go on. --render
+makes docs/RESULTS.md and docs/results/figures of the records.
 
 Options:
-  --table cluster    Table 5: k-means on VGAE embeddings, with EGG and without
-  --dataset NAME     Cora, Citeseer, Pubmed, Coauthor-CS; all of them if not given
-  --preset NAME      paper, tuned (paper)
-  --reps N           repetitions, of which the first has seed 0 (10)
+  --table NAMES      gcn: Table 2, gin: Table 3, graph classification; cluster: Table 5,
+                     k-means on VGAE embeddings, with EGG and without
+  --figure NAMES     sensitivity: accuracy over the threshold r, curves: loss and accuracy
+                     by epoch; both of GCN-EGG and GIN-EGG on PROTEINS
+  --dataset NAMES    MUTAG, PROTEINS, Mutagenicity, NCI1, DD, COLLAB, ogbg-molhiv; of
+                     clustering Cora, Citeseer, Pubmed, Coauthor-CS; all if not given
+  --pool NAMES       topk, sag, edge, pan, sum, avg, max, attention, egg; soft-egg, random,
+                     blind. The paper's nine if not given
+  --protocol NAME    paper, fair (paper); docs/TRAINING.md says how they differ
+  --preset NAME      of clustering: paper, tuned (paper)
+  --reps N           repetitions, the same whatever N is (10)
   --budget TIME      30s, 60m, 2h: begin no repetition after that
 
 Environment:
@@ -34,47 +49,102 @@ Environment:
   RAYON_NUM_THREADS  threads; the numbers don't depend on it
 ";
 
-const DATASETS: [&str; 4] = ["Cora", "Citeseer", "Pubmed", "Coauthor-CS"];
+const CLUSTERED: [&str; 4] = ["Cora", "Citeseer", "Pubmed", "Coauthor-CS"];
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug)]
 struct Request {
-    table: Option<String>,
+    tables: Vec<String>,
+    figures: Vec<String>,
     datasets: Vec<String>,
+    poolings: Vec<String>,
+    protocol: String,
     preset: String,
     repetitions: usize,
     /// In seconds.
     budget: Option<u64>,
+    begin: Instant,
     render: bool,
 }
 
+impl Request {
+    /// Of the budget.
+    fn seconds_left(&self) -> Option<u64> {
+        let budget = self.budget?;
+        Some(budget.saturating_sub(self.begin.elapsed().as_secs()))
+    }
+}
+
 pub(super) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()> {
-    let Some(request) = parse(arguments)? else {
+    let Some(mut request) = parse(arguments)? else {
         terminal::show(HELP.as_bytes());
         return Ok(());
     };
-    if request.table.is_some() {
-        run(workspace, &request)?;
+    let named = !request.datasets.is_empty();
+    for table in std::mem::take(&mut request.tables) {
+        let clustering = table == "cluster";
+        if !named {
+            let all: &[&str] = if clustering { &CLUSTERED } else { &cells::DATASETS };
+            request.datasets = all.iter().copied().map(String::from).collect();
+        }
+        match clustering {
+            true => run_clustering(workspace, &request)?,
+            false => cells::run(workspace, &request, &table)?,
+        }
+    }
+    for figure in std::mem::take(&mut request.figures) {
+        figures::run(workspace, &request, &figure)?;
     }
     if request.render {
+        let page = workspace.root.join("docs/RESULTS.md");
         let results = workspace.root.join("docs/results");
-        let page = workspace.root.join("docs/RESULTS-CLUSTERING.md");
-        std::fs::write(&page, cluster::page(&results)?).map_err(|e| Error::while_doing(page.display(), e))?;
+        super::report::save(&page, &rendered(&results)?)?;
+        figures::write(&results)?;
         println!("Wrote {}", page.display());
     }
     Ok(())
 }
 
+/// The whole page.
+fn rendered(results: &Path) -> Result<String> {
+    let path = results.join("words.md");
+    let words = std::fs::read_to_string(&path).map_err(|e| Error::while_doing(path.display(), e))?;
+    let mut page = words::fill(results, &words)?;
+    for part in [
+        classification::section(results, "gcn")?,
+        classification::section(results, "gin")?,
+        cluster::section(results)?,
+        figures::section(results)?,
+    ] {
+        page.push('\n');
+        page.push_str(part.trim_end());
+        page.push('\n');
+    }
+    Ok(page)
+}
+
 /// `None` is a request for help.
 fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     let mut request = Request {
+        tables: Vec::new(),
+        figures: Vec::new(),
+        datasets: Vec::new(),
+        poolings: Vec::new(),
+        protocol: "paper".into(),
         preset: "paper".into(),
         repetitions: 10,
-        ..Request::default()
+        budget: None,
+        begin: Instant::now(),
+        render: false,
     };
     while let Some(word) = arguments.next() {
         match word.as_str() {
-            "--table" => request.table = Some(arguments.value("--table", HELP)?),
-            "--dataset" => request.datasets.push(arguments.value("--dataset", HELP)?),
+            "--table" => request.tables.extend(list(&arguments.value("--table", HELP)?)),
+            "--figure" => request.figures.extend(list(&arguments.value("--figure", HELP)?)),
+            "--dataset" => request
+                .datasets
+                .extend(list(&arguments.value("--dataset", HELP)?)),
+            "--pool" => request.poolings.extend(list(&arguments.value("--pool", HELP)?)),
+            "--protocol" => request.protocol = arguments.value("--protocol", HELP)?,
             "--preset" => request.preset = arguments.value("--preset", HELP)?,
             "--reps" => request.repetitions = arguments.count("--reps", HELP)?,
             "--budget" => request.budget = Some(seconds(&arguments.value("--budget", HELP)?)?),
@@ -83,15 +153,46 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
             word => return Err(arguments::unknown(word, HELP)),
         }
     }
-    match request.table.as_deref() {
-        None if !request.render => return Err(Error::usage("which table?", HELP)),
-        None | Some("cluster") => {}
-        Some(other) => return Err(Error::usage(format!("there is no table `{other}` yet"), HELP)),
+    if request.tables.is_empty() && request.figures.is_empty() && !request.render {
+        return Err(Error::usage("which table or figure?", HELP));
     }
-    if request.datasets.is_empty() {
-        request.datasets = DATASETS.map(String::from).to_vec();
+    known("table", &mut request.tables, &["gcn", "gin", "cluster"])?;
+    known("figure", &mut request.figures, &figures::NAMES)?;
+    let poolings = [&cells::POOLINGS[..], &cells::OURS].concat();
+    known("pooling", &mut request.poolings, &poolings)?;
+    known(
+        "protocol",
+        std::slice::from_mut(&mut request.protocol),
+        &["paper", "fair"],
+    )?;
+    let datasets = [&cells::DATASETS[..], &CLUSTERED].concat();
+    known("data set", &mut request.datasets, &datasets)?;
+    if request.poolings.is_empty() {
+        request.poolings = cells::POOLINGS.map(String::from).to_vec();
     }
     Ok(Some(request))
+}
+
+/// `A,B`.
+fn list(text: &str) -> impl Iterator<Item = String> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    names.map(String::from)
+}
+
+/// Names as they are written here, whatever the case they were typed in.
+fn known(what: &str, names: &mut [String], all: &[&str]) -> Result<()> {
+    for name in names {
+        let found = all.iter().find(|known| known.eq_ignore_ascii_case(name));
+        let Some(found) = found else {
+            let all = all.join(", ");
+            return Err(Error::usage(
+                format!("there is no {what} `{name}`, but {all}"),
+                HELP,
+            ));
+        };
+        *name = (*found).to_owned();
+    }
+    Ok(())
 }
 
 /// `30s`, `60m` or `2h`.
@@ -113,21 +214,25 @@ fn seconds(text: &str) -> Result<u64> {
     })
 }
 
-fn run(workspace: &Workspace, request: &Request) -> Result<()> {
+/// What a program that trains needs to know.
+fn environment(workspace: &Workspace, command: &mut Command) {
+    if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
+        command.env("CANDLE_NUM_THREADS", "1");
+    }
+    if std::env::var_os("EGG_DATASETS").is_none() {
+        command.env("EGG_DATASETS", workspace.root.join("datasets/prepared"));
+    }
+}
+
+fn run_clustering(workspace: &Workspace, request: &Request) -> Result<()> {
     let backend = setup::prepare(workspace, Install::Allowed)?;
     let revision = revision(workspace);
-    let begin = std::time::Instant::now();
     for dataset in &request.datasets {
         let mut cargo = workspace.cargo();
         cargo.args(["run", "--release", "-p", "egg-cluster", "--example", "cluster"]);
         cargo.args(backend.cargo_flags());
         backend.apply(&mut cargo);
-        if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
-            cargo.env("CANDLE_NUM_THREADS", "1");
-        }
-        if std::env::var_os("EGG_DATASETS").is_none() {
-            cargo.env("EGG_DATASETS", workspace.root.join("datasets/prepared"));
-        }
+        environment(workspace, &mut cargo);
         cargo.args([
             "--",
             dataset,
@@ -138,8 +243,7 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
         ]);
         cargo.args(["--repetitions", &request.repetitions.to_string()]);
         cargo.arg("--record").arg(records(workspace));
-        if let Some(budget) = request.budget {
-            let left = budget.saturating_sub(begin.elapsed().as_secs());
+        if let Some(left) = request.seconds_left() {
             cargo.args(["--budget", &left.to_string()]);
         }
         let status = cargo
@@ -159,6 +263,10 @@ fn records(workspace: &Workspace) -> PathBuf {
 
 /// Of the sources; with a mark if they were changed since.
 fn revision(workspace: &Workspace) -> String {
+    // For a program that was built earlier than the sources are now.
+    if let Ok(revision) = std::env::var("EGG_REVISION") {
+        return revision;
+    }
     let git = |words: &[&str]| output_of(Command::new("git").current_dir(&workspace.root).args(words));
     let Some(revision) = git(&["rev-parse", "--short=12", "HEAD"]) else {
         return "unknown".into();
@@ -187,23 +295,50 @@ mod tests {
 
     #[test]
     fn requests_are_read() {
-        let request = parsed("--table cluster --dataset Cora --reps 3 --budget 60m")
+        let request = parsed("--table cluster --dataset cora --reps 3 --budget 60m")
             .unwrap()
             .unwrap();
         assert_eq!(request.datasets, ["Cora"]);
         assert_eq!((request.repetitions, request.budget), (3, Some(3600)));
-        let all = parsed("--table cluster").unwrap().unwrap();
-        assert_eq!(all.datasets.len(), 4);
-        assert!(parsed("--render").unwrap().unwrap().table.is_none());
+        let request =
+            parsed("--table gcn,gin --dataset MUTAG,proteins --dataset DD --pool sum,egg --protocol fair")
+                .unwrap()
+                .unwrap();
+        assert_eq!(request.tables, ["gcn", "gin"]);
+        assert_eq!(request.datasets, ["MUTAG", "PROTEINS", "DD"]);
+        assert_eq!(request.poolings, ["sum", "egg"]);
+        assert_eq!(parsed("--table gin").unwrap().unwrap().poolings.len(), 9);
+        assert!(parsed("--render").unwrap().unwrap().tables.is_empty());
         assert!(parsed("--help").unwrap().is_none());
         for bad in [
             "",
-            "--table gcn",
+            "--table gat",
+            "--figure 1",
+            "--table gcn --pool best",
+            "--table gcn --protocol mine",
+            "--table gcn --dataset PROTIENS",
             "--table cluster --budget 60",
             "--budget m",
             "--reps 0",
         ] {
             assert!(matches!(parsed(bad), Err(Error::Usage { .. })), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_page_is_what_the_records_make() {
+        let docs = Workspace::find().unwrap().root.join("docs");
+        let page = std::fs::read_to_string(docs.join("RESULTS.md")).unwrap();
+        assert!(
+            rendered(&docs.join("results")).unwrap() == page,
+            "docs/RESULTS.md is not what its records make: `cargo xtask bench paper --render`"
+        );
+        for (name, file) in figures::drawn(&docs.join("results")).unwrap() {
+            let drawn = std::fs::read_to_string(docs.join("results/figures").join(&name)).unwrap();
+            assert!(
+                drawn == file,
+                "{name} is not what its records make: `cargo xtask bench paper --render`"
+            );
         }
     }
 

@@ -10,9 +10,13 @@
 //! `datasets/prepared`; `covariance` is made on the spot. A path to a TU folder
 //! or zip will do as well. `--grid` searches the paper's grid, with a record of
 //! each cell in a folder, from which a search that was killed goes on. `--record`
-//! keeps a result as JSON, with all that is needed to repeat it.
+//! keeps a result as JSON, with all that is needed to repeat it, written after
+//! every few repetitions; what is there is not repeated, and after `--budget`
+//! seconds no repetition is begun. `--curves` keeps every epoch.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
+
+mod record;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -23,9 +27,7 @@ use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
 use egg_pool::data::PreparedGraphs;
 use egg_pool::folder::TrainedModel;
-use egg_pool::protocol::{
-    Experiment, Grid, GridSearch, Parallelism, Protocol, RunOptions, RunRecord, SearchEvent,
-};
+use egg_pool::protocol::{Experiment, Grid, GridSearch, Parallelism, Protocol, RunOptions, SearchEvent};
 use egg_pool::train::{BatchLoss, Event};
 use egg_pool::{FilterConfig, PoolingConfig};
 
@@ -37,7 +39,7 @@ const USAGE: &str = "train DATASET gcn|gin|blind POOLING [--epochs N] [--seed N]
                      [--protocol paper|fair] [--rank threshold|relative|energy|ratio|fixed=X] [--filter resolvent=X|sqrt|log1p] \
                      [--flatten upper|isometric] [--lr X] [--wd X] [--layers N] [--hidden N] [--dropout X] [--loss sum|mean] \
                      [--linear] [--node-norm] [--no-output-norm] [--parallelism auto|repetitions|inside] [--data FOLDER] \
-                     [--checkpoints FOLDER] [--save FOLDER] [--grid FOLDER] [--record FILE] [--quiet]";
+                     [--checkpoints FOLDER] [--save FOLDER] [--grid FOLDER] [--record FILE [--budget SECONDS]] [--curves FILE] [--quiet]";
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -267,10 +269,16 @@ fn main() -> Result<(), Failure> {
         println!("saved to {folder}");
         return Ok(());
     }
+    if let Some(path) = arguments.text("record") {
+        let mut budget = f64::INFINITY;
+        arguments.set("budget", &mut budget)?;
+        let path = Path::new(path);
+        return record::extend(path, &experiment, &graphs, revision(), budget, &follow);
+    }
     let start = Instant::now();
     let report = experiment.run(&graphs, &options, &follow)?;
-    if let Some(path) = arguments.text("record") {
-        RunRecord::of(&report, &graphs, revision())?.save(path)?;
+    if let Some(path) = arguments.text("curves") {
+        record::save_curves(Path::new(path), &report, &graphs, revision())?;
     }
     let epochs: usize = report.outcomes.iter().map(|outcome| outcome.history.len()).sum();
     let seconds: f64 = report.outcomes.iter().map(|outcome| outcome.seconds()).sum();

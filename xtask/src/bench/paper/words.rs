@@ -1,0 +1,81 @@
+//! The words that the page opens with: written by hand, but for the numbers, each
+//! of which names the record it comes from.
+//!
+//! `{training/proteins-gcn-egg}` is a test score with its deviation,
+//! `{paper/gcn/PROTEINS/egg}` the paper's, `{cluster/cora-paper/EGG 0.8 flat/accuracy}` a
+//! measure of a clustering.
+
+use std::path::Path;
+
+use super::classification::spread;
+use super::cluster::measure;
+use super::records::{read, tests};
+use super::statistics::Spread;
+use crate::error::{Error, Result};
+
+/// The text with numbers in the places of their names.
+pub(super) fn fill(results: &Path, text: &str) -> Result<String> {
+    let mut page = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after
+            .split_once('}')
+            .ok_or_else(|| Error::Failed("words.md: a `{` without its `}`".into()))?;
+        page.push_str(before);
+        page.push_str(&number(results, name)?);
+        rest = after;
+    }
+    page.push_str(rest);
+    Ok(page)
+}
+
+fn number(results: &Path, name: &str) -> Result<String> {
+    let unknown = || Error::Failed(format!("words.md: no record has `{{{name}}}`"));
+    let parts: Vec<&str> = name.split('/').collect();
+    let file = |folder: &str, name: &str| read(&results.join(folder).join(format!("{name}.json")));
+    let percent = |spread: Spread| format!("{spread:.1}");
+    match parts.as_slice() {
+        ["training", cell] => Spread::of(&tests(&file("training", cell)?)).map(percent),
+        ["paper", table, dataset, pooling] => {
+            spread(&file("paper", table)?["datasets"][*dataset][*pooling]).map(percent)
+        }
+        ["cluster", record, method, of] => {
+            Spread::of(&measure(&file("cluster", record)?, method, of)).map(|spread| format!("{spread:.3}"))
+        }
+        _ => None,
+    }
+    .ok_or_else(unknown)
+}
+
+#[cfg(test)]
+mod tests_of_words {
+    use super::*;
+
+    #[test]
+    fn numbers_come_from_records() {
+        let folder = std::env::temp_dir().join(format!("egg-words-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("paper")).unwrap();
+        let paper = r#"{"datasets": {"DD": {"sum": [78.91, 3.37]}}}"#;
+        std::fs::write(folder.join("paper/gcn.json"), paper).unwrap();
+        let filled = fill(&folder, "It is {paper/gcn/DD/sum}.").unwrap();
+        assert_eq!(filled, "It is 78.9 ± 3.4.");
+        for bad in ["{paper/gcn/DD/egg}", "{paper/gin/DD/sum}", "{else}", "{"] {
+            assert!(fill(&folder, bad).is_err(), "{bad}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// A word with a digit is a name, or it belongs in a record.
+    #[test]
+    fn no_number_is_typed_by_hand() {
+        let root = crate::workspace::Workspace::find().unwrap().root;
+        let text = std::fs::read_to_string(root.join("docs/results/words.md")).unwrap();
+        let mut outside = String::new();
+        for part in text.split('{') {
+            outside.push_str(part.split_once('}').map_or(part, |(_, after)| after));
+        }
+        let names = ["NCI1", "Table 2", "Table 3", "Table 5", "EGG 0.8", "(1)"];
+        let plain = names.iter().fold(outside, |text, name| text.replace(name, ""));
+        assert!(!plain.contains(|letter: char| letter.is_ascii_digit()), "{plain}");
+    }
+}

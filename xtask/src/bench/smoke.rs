@@ -1,0 +1,129 @@
+//! `cargo xtask bench --smoke`: our side of every suite does every task once, on
+//! inputs as small as they can be, without peers and without data. Nothing is said
+//! about time; it is there so that the benchmarks can't rot.
+//!
+//! The programs are those that `cargo xtask test` builds anyway.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use super::child::{Runner, TaskChild};
+use super::suite::{Side, Suite};
+use super::{NO_EXPORT, ONLY, QUICK, memory, ours, scale};
+use crate::backend::Backend;
+use crate::error::{Error, Result};
+use crate::setup::{self, Install};
+use crate::workspace::Workspace;
+
+/// Makes our side's inputs tiny; see `peers/protocol.rs`.
+const TINY: &str = "EGG_BENCH_TINY";
+
+pub(super) fn run(workspace: &Workspace) -> Result<()> {
+    let backend = setup::prepare(workspace, Install::Not)?;
+    let programs = build(workspace, &backend)?;
+    let (mut passed, mut failures) = (0, Vec::new());
+    for suite in QUICK {
+        let program = programs
+            .get(suite.package)
+            .ok_or_else(|| Error::Failed(format!("cargo named no bench program of {}", suite.package)))?;
+        let inputs = workspace.scratch(&format!("bench/inputs/tiny-{}", suite.name))?;
+        // As it is started for comparisons, and as memory and scale start it.
+        for alone in [false, true] {
+            let mut command = ours::command(program, &inputs, Some(&backend), 2);
+            command.env(TINY, "1");
+            if alone {
+                command.env(ONLY, "none").env(NO_EXPORT, "1");
+            }
+            let mut child = TaskChild::start("our side", &mut command).map_err(Error::Failed)?;
+            let tasks = if alone { scaled(suite) } else { compared(suite) };
+            for task in tasks {
+                match child.run(&task) {
+                    Ok(_) => passed += 1,
+                    Err(error) => failures.push(format!("{}: {error}", suite.name)),
+                }
+            }
+        }
+    }
+    failures.iter().for_each(|failure| println!("error: {failure}"));
+    // As test programs say it, for whoever counts.
+    let verdict = if failures.is_empty() { "ok" } else { "FAILED" };
+    println!(
+        "test result: {verdict}. {passed} passed; {} failed; 0 ignored",
+        failures.len()
+    );
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Reported),
+    }
+}
+
+/// What our side does in the comparisons of a suite, each task once.
+fn compared(suite: &Suite) -> Vec<String> {
+    let mut tasks = Vec::new();
+    let of_memory = memory::SUITE.comparisons.iter();
+    let of_memory = of_memory.filter(|comparison| memory::source(comparison).name == suite.name);
+    for comparison in suite.comparisons.iter().chain(of_memory) {
+        tasks.push(comparison.ours.to_owned());
+        if comparison.other.side == Side::Ours {
+            tasks.push(comparison.other.name.to_owned());
+        }
+    }
+    tasks.sort();
+    tasks.dedup();
+    tasks
+}
+
+/// The smallest of each sweep.
+fn scaled(suite: &Suite) -> Vec<String> {
+    let sweeps = scale::SWEEPS.iter().map(scale::Sweep::smallest);
+    let mut tasks: Vec<String> = sweeps
+        .filter(|(of, _)| of.name == suite.name)
+        .map(|(_, task)| task)
+        .collect();
+    tasks.sort();
+    tasks.dedup();
+    tasks
+}
+
+/// The bench program of each package, as the tests have it: no other set of
+/// packages, features or options, so that nothing heavy is compiled for it.
+fn build(workspace: &Workspace, backend: &Backend) -> Result<BTreeMap<String, PathBuf>> {
+    let mut cargo = workspace.cargo();
+    cargo.args(["test", "--workspace", "--exclude", "xtask"]);
+    cargo.args(backend.cargo_flags());
+    cargo.args([
+        "--bench",
+        "ratio",
+        "--no-run",
+        "--message-format=json-render-diagnostics",
+    ]);
+    backend.apply(&mut cargo);
+    let output = cargo
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|e| Error::while_doing("could not start cargo", e))?;
+    if !output.status.success() {
+        return Err(Error::Failed("the bench programs do not build".into()));
+    }
+    Ok(ours::executables(
+        &String::from_utf8_lossy(&output.stdout),
+        "ratio",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_of_ours_is_tried_once() {
+        let tasks = compared(&super::super::train::SUITE);
+        assert!(tasks.contains(&"gcn_egg_DD".to_owned()) && tasks.contains(&"gin_sum_PROTEINS".to_owned()));
+        assert_eq!(tasks.iter().filter(|task| *task == "gcn_egg_PROTEINS").count(), 1);
+        let geometry = compared(&super::super::geometry::SUITE);
+        assert!(geometry.contains(&"projector_64x30_raw".to_owned()));
+        assert!(!geometry.contains(&"scipy_angles_64x8".to_owned()));
+        assert_eq!(scaled(&super::super::cluster::SUITE).len(), 3);
+    }
+}
