@@ -1,6 +1,7 @@
 //! The paper's figures, of records alone: how the accuracy depends on the threshold
 //! r, and how a model learns.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -189,18 +190,46 @@ pub(super) fn section(results: &Path) -> Result<String> {
     for name in wanted {
         let here = drawn.iter().any(|(drawn, _)| drawn == name);
         let _ = match here {
-            true => write!(page, "\n![{}](results/figures/{name})\n", alternative(name)),
+            true => write!(
+                page,
+                "\n![{}](results/figures/{name})\n\n{}: {} repetitions.\n",
+                alternative(name),
+                alternative(name),
+                repetitions(results, name)?
+            ),
             false => write!(page, "\n{name}: missing.\n"),
         };
     }
     Ok(page)
 }
 
+/// How many repetitions each point or curve of a figure is the mean of: `10`, or
+/// `3 or 10`.
+fn repetitions(results: &Path, name: &str) -> Result<String> {
+    let mut paths = Vec::new();
+    for architecture in ARCHITECTURES {
+        if name == "sensitivity.svg" {
+            paths.extend(THRESHOLDS.map(|threshold| sensitivity(results, architecture, threshold)));
+        } else if name.contains(architecture) {
+            paths.push(curve(results, architecture));
+        }
+    }
+    let mut counts = BTreeSet::new();
+    for path in paths {
+        let record = find(&path)?;
+        counts.extend(record.and_then(|record| Some(record["repetitions"].as_array()?.len())));
+    }
+    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+    Ok(counts.join(" or "))
+}
+
 fn alternative(name: &str) -> &'static str {
     match name {
         "sensitivity.svg" => "Test accuracy of GCN-EGG and GIN-EGG on PROTEINS over the threshold r",
-        name if name.ends_with("loss.svg") => "Training and validation loss by epoch",
-        _ => "Training and validation accuracy by epoch",
+        "curves-gcn-loss.svg" => "GCN-EGG, training and validation loss by epoch",
+        "curves-gcn-score.svg" => "GCN-EGG, training and validation accuracy by epoch",
+        "curves-gin-loss.svg" => "GIN-EGG, training and validation loss by epoch",
+        _ => "GIN-EGG, training and validation accuracy by epoch",
     }
 }
 
