@@ -16,6 +16,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
+mod curves;
 mod record;
 
 use std::ops::ControlFlow;
@@ -278,7 +279,7 @@ fn main() -> Result<(), Failure> {
     let start = Instant::now();
     let report = experiment.run(&graphs, &options, &follow)?;
     if let Some(path) = arguments.text("curves") {
-        record::save_curves(Path::new(path), &report, &graphs, revision())?;
+        curves::save(Path::new(path), &report, &graphs, revision())?;
     }
     let epochs: usize = report.outcomes.iter().map(|outcome| outcome.history.len()).sum();
     let seconds: f64 = report.outcomes.iter().map(|outcome| outcome.seconds()).sum();

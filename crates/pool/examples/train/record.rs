@@ -8,10 +8,9 @@ use std::time::Instant;
 use egg_pool::data::PreparedGraphs;
 use egg_pool::metrics::Metric;
 use egg_pool::protocol::{Experiment, Follow, RepetitionRecord, Report, RunOptions, RunRecord, Summary};
-use egg_pool::train::{EpochReport, Outcome};
-use serde_json::json;
+use egg_pool::train::Outcome;
 
-use crate::Failure;
+type Failure = Box<dyn std::error::Error>;
 
 /// The repetitions of `experiment` that the record at `path` lacks, as many at a
 /// time as there are threads; none is begun after `budget` seconds.
@@ -159,40 +158,4 @@ fn add(
     record.test = summary(&|one| one.test.as_ref()?.scores.get(metric));
     record.seconds = record.repetitions.iter().map(|one| one.seconds).sum();
     Ok(record)
-}
-
-/// Every epoch of every repetition, a line for each kind of number.
-pub(crate) fn save_curves(
-    path: &Path,
-    report: &Report,
-    graphs: &PreparedGraphs,
-    revision: Option<String>,
-) -> Result<(), Failure> {
-    let record = RunRecord::of(report, graphs, revision)?;
-    let about = json!({
-        "dataset": record.dataset,
-        "fingerprint": record.fingerprint,
-        "experiment": record.experiment,
-        "splits": record.splits,
-        "revision": record.revision,
-        "machine": record.machine,
-        "seconds": record.seconds,
-    });
-    let curves = report.outcomes.iter().map(|outcome| {
-        let of = |number: &dyn Fn(&EpochReport) -> Option<f64>| -> Vec<Option<f64>> {
-            outcome.history.iter().map(number).collect()
-        };
-        json!({
-            "train_loss": of(&|epoch| Some(epoch.train_loss)),
-            "validation_loss": of(&|epoch| Some(epoch.validation_loss)),
-            "train_score": of(&|epoch| epoch.train_score),
-            "validation_score": of(&|epoch| epoch.validation_score),
-        })
-    });
-    let curves: Vec<String> = curves.map(|curve| curve.to_string()).collect();
-    let text = format!(
-        "{{\"about\": {about},\n\"repetitions\": [\n{}\n]}}\n",
-        curves.join(",\n")
-    );
-    Ok(egg_nn::atomic::write(path, text.as_bytes())?)
 }

@@ -13,6 +13,7 @@ mod embedding;
 mod fixture_values;
 mod folder;
 mod gradient;
+mod growing_record;
 mod invariance;
 mod metrics;
 mod model_gradient;
