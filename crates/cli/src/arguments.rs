@@ -26,7 +26,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, display_order = 901)]
     pub(crate) verbose: bool,
     /// Threads to work on [default: one for each core]
-    #[arg(long, global = true, display_order = 900, value_name = "N", value_parser = positive)]
+    #[arg(long, global = true, display_order = 900, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -184,6 +184,20 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
         Ok(number) => Ok(number),
     }
+}
+
+/// The same, of epochs.
+pub(crate) fn positive_u64(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
+        Ok(number) => Ok(number),
+    }
+}
+
+/// A whole number from 0.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("a whole number from 0 to {} is needed", u64::MAX))
 }
 
 #[cfg(test)]

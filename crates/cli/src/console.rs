@@ -44,6 +44,12 @@ impl Style {
     }
 }
 
+/// `1 graph`, `2 graphs`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
 /// Set once nobody reads standard output any more.
 static NOBODY_READS: AtomicBool = AtomicBool::new(false);
 
@@ -63,6 +69,11 @@ pub(crate) fn print(line: &str) {
             std::process::exit(1);
         }
     }
+}
+
+/// Something to know that is no error, whatever the style.
+pub(crate) fn note(line: &str) {
+    warn(&format!("note: {line}"));
 }
 
 /// A line on standard error; there is nobody to tell if that fails.

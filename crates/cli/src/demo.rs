@@ -12,7 +12,7 @@ use egg_report::{Estimate, Kind, Method, Record, svg};
 use crate::console::Style;
 use crate::failure::{Failure, Result};
 use crate::table::Table;
-use crate::{interrupt, model};
+use crate::{interrupt, output};
 
 /// The convolutions, as groups of methods are called in records.
 const GROUPS: [(&str, &[&str]); 2] = [("linear GCN", &["--linear"]), ("GCN", &[])];
@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let page = arguments.out.join("report.html");
     egg_report::write_html(&page, &records)?;
     if let Some(picture) = picture(&records)? {
-        model::write(&arguments.out.join("demo.svg"), picture.as_bytes())?;
+        output::write(&arguments.out.join("demo.svg"), picture.as_bytes())?;
     }
     style.say(format!(
         "{:.1} s in all. The report opens in any browser:",
@@ -261,7 +261,7 @@ fn estimate(estimate: &Estimate) -> String {
         return "-".to_owned();
     }
     let deviation = estimate
-        .deviation
+        .spread()
         .map_or_else(String::new, |deviation| format!(" +- {:.1}", 100.0 * deviation));
     format!("{:.1}{deviation} %", 100.0 * estimate.mean)
 }

@@ -8,10 +8,10 @@ use ndarray::Array2;
 use serde_json::json;
 
 use crate::arguments::Common;
-use crate::console::Style;
+use crate::console::{Style, counted};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
-use crate::model;
+use crate::{model, output};
 
 /// Write the embeddings of graphs, or of their nodes, to a NumPy file
 ///
@@ -43,6 +43,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(arguments.common.json);
     let trained = model::load(&arguments.model)?;
     let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    output::check("--out", &arguments.out, &data.files)?;
+    let clamped = model::tell_unseen(&trained, &data);
     let embedding = naming(data.dataset.name(), trained.embed(data.dataset.clone()))?;
     let pooling = &trained.config().model.pooling;
     let (what, rows) = if arguments.leverage {
@@ -65,13 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         ("graphs", embedding.graphs)
     };
-    if let Some(folder) = arguments
-        .out
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
-    }
+    output::make_folder(&arguments.out)?;
     write_npy(&arguments.out, rows.view())?;
     let out = arguments.out.display().to_string();
     style.emit(&json!({
@@ -80,12 +76,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "rows": rows.nrows(),
         "columns": rows.ncols(),
         "graphs": data.dataset.len(),
+        "degrees_clamped": clamped,
         "out": out,
     }));
     style.say(format!(
-        "{what}: {} rows x {} columns of f32 in {out}",
-        rows.nrows(),
-        rows.ncols()
+        "{what}: {} x {} of f32 in {out}",
+        counted(rows.nrows(), "row"),
+        counted(rows.ncols(), "column")
     ));
     Ok(())
 }

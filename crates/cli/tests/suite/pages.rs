@@ -5,7 +5,8 @@
 //! are run in order in one empty folder. Blocks marked `console,long` are run with
 //! `cargo xtask test --full`; those marked `console,data` if there are benchmark
 //! data. `cargo` itself is not run from here: its commands are what runs this test,
-//! or need a network or a quiet machine.
+//! or need a network or a quiet machine. xtask's tests check that whatever they name
+//! is there.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -77,7 +78,7 @@ fn skipped(snippet: &Snippet, datasets: Option<&Path>) -> Option<&'static str> {
         .split_whitespace()
         .find(|word| !word.contains('='));
     if program == Some("cargo") {
-        Some("cargo is not called from a test")
+        Some("cargo: checked by xtask's tests")
     } else if marked("long") && std::env::var_os("EGG_TEST_FULL").is_none() {
         Some("long: cargo xtask test --full")
     } else if marked("data") && datasets.is_none() {

@@ -31,7 +31,7 @@ pub(super) fn section(page: &mut Page, record: &Record) -> Result<()> {
             .map(|row| as_method(row, name, of(row)))
             .collect();
         let methods: Vec<&Method> = methods.iter().collect();
-        if let Some(chart) = svg::test_scores(&methods, &colours, record.ddof)? {
+        if let Some(chart) = svg::scores(name, &methods, &colours, record.ddof)? {
             let caption = "Each run a small dot, the mean a large one, the standard deviation a bar.";
             figures.push((
                 chart.renamed(format!("{name} of each clustering")),

@@ -13,11 +13,14 @@ pub(super) fn plus_minus(estimate: &Estimate, unit: Unit) -> String {
     if !estimate.is_known() {
         return "\u{2013}".to_owned();
     }
-    match estimate.deviation {
-        Some(deviation) if deviation.is_finite() => {
-            format!("{} \u{b1} {}", unit.show(estimate.mean), unit.show(deviation))
-        }
-        _ => unit.show(estimate.mean),
+    match estimate.spread() {
+        // A line may end before the sign, not after it.
+        Some(deviation) => format!(
+            "{} \u{b1}\u{a0}{}",
+            unit.show(estimate.mean),
+            unit.show(deviation)
+        ),
+        None => unit.show(estimate.mean),
     }
 }
 

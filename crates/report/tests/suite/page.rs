@@ -86,7 +86,7 @@ fn runs_on_the_same_data_are_compared() {
 #[test]
 fn equal_scores_are_said_to_be_equal_and_the_reference_is_first() {
     let page = render(&[run("one", "sum", [1.0; 3]), run("two", "egg 0.8", [1.0; 3])]).unwrap();
-    assert!(page.contains("egg 0.8 and sum share the highest mean test accuracy: 100.00 \u{b1} 0.00%."));
+    assert!(page.contains("egg 0.8 and sum share the highest mean test accuracy: 100.00 \u{b1}\u{a0}0.00%."));
     assert!(page.contains("egg 0.8 does the same as sum on every split."));
     assert!(!page.contains("within the noise"));
     assert!(page.find(">egg 0.8</span>").unwrap() < page.find(">sum</span>").unwrap());
