@@ -8,7 +8,7 @@ use egg_gnn::graph::{ReadOptions, read_npy};
 use serde_json::{Map, Value, json};
 
 use crate::arguments;
-use crate::console::Style;
+use crate::console::{Style, counted};
 use crate::failure::{Failure, Result};
 use crate::table::Table;
 
@@ -43,7 +43,7 @@ fn refused(path: &Path, (rows, columns): (usize, usize), error: Error) -> Failur
             "give one that has a direction",
         ),
         Error::RankDeficient { rank, columns } => (
-            format!("its {columns} columns span only {rank} dimensions"),
+            format!("its {columns} columns span only {}", counted(rank, "dimension")),
             "leave out columns that depend on others",
         ),
         other => {
@@ -67,6 +67,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         point.map_err(|error| refused(path, matrix.dim(), error))
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
+    if a.ambient() != b.ambient() {
+        return Err(Failure::other(format!(
+            "{} has subspaces of R^{}, {} of R^{}: they can't be compared\nhelp: {} must be as many in both",
+            arguments.a.display(),
+            a.ambient(),
+            arguments.b.display(),
+            b.ambient(),
+            if arguments.rank.is_some() {
+                "columns"
+            } else {
+                "rows"
+            }
+        )));
+    }
     let angles = principal_angles(&a, &b)?;
     let missing = a.dimension().abs_diff(b.dimension());
     let extended = Extension::YeLim.extend(angles.clone(), missing);

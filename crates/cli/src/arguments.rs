@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use egg_gnn::cluster::egg::Weighting;
 use egg_gnn::cluster::pipeline::Preset;
 use egg_gnn::geometry::RankRule;
@@ -144,14 +144,22 @@ pub(crate) fn told(error: &clap::Error) -> Vec<String> {
     if tips.is_empty() {
         let command = usage.as_deref().and_then(|usage| {
             let mut words = usage.split_whitespace().skip(1);
-            words.next().filter(|word| word.chars().all(char::is_alphabetic))
+            let word = words.next()?;
+            word.chars().all(char::is_alphabetic).then(|| word.to_owned())
         });
-        tips.push(match command {
+        tips.push(match command.or_else(asked_for) {
             Some(command) => format!("`egg {command} --help` lists the options"),
             None => "`egg --help` lists the commands, `egg COMMAND --help` their options".to_owned(),
         });
     }
     vec![what.join(" "), format!("help: {}", tips.join("; "))]
+}
+
+/// The command that was asked for, if it is one.
+fn asked_for() -> Option<String> {
+    let known = Cli::command();
+    let mut words = std::env::args().skip(1);
+    words.find(|word| known.find_subcommand(word).is_some())
 }
 
 /// A finite number above 0.
@@ -203,7 +211,6 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -17,7 +17,7 @@ pub(crate) fn check(option: &str, path: &Path, read: &[PathBuf]) -> Result<()> {
     egg_gnn::nn::atomic::check(&target).map_err(Failure::file(path))?;
     if let Some(own) = read.iter().find(|own| is_in(path, own)) {
         return Err(Failure::other(format!(
-            "{option} {}: this would write over what is read from {}\nhelp: name another file",
+            "{option} {}: this belongs to the data that are read ({})\nhelp: name another file",
             path.display(),
             own.display()
         )));
@@ -77,7 +77,7 @@ mod tests {
         assert!(!at("deep").exists());
         for wrong in ["data/A.txt", "data/../net.csv", "net.labels.csv"] {
             let error = check("--out", &at(wrong), &read).unwrap_err();
-            assert!(error.to_string().contains("write over"), "{error}");
+            assert!(error.to_string().contains("belongs to the data"), "{error}");
         }
         for wrong in ["data", "net.csv/below"] {
             let error = check("--out", &at(wrong), &[]).unwrap_err();

@@ -116,7 +116,7 @@ struct Lists {
 impl Config {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(Failure::file(path))?;
-        toml::from_str(&text).map_err(|error| {
+        let config: Self = toml::from_str(&text).map_err(|error| {
             // Where, what, and the line itself are in its first lines.
             let told: Vec<&str> = error.message().lines().collect();
             let line = error
@@ -126,7 +126,21 @@ impl Config {
             let (told, near) = (told.join(" "), nearest_key(error.message()));
             let near = near.unwrap_or_default();
             Failure::other(format!("{}{at}: {told}{near}", path.display()))
-        })
+        })?;
+        let counts = [
+            ("reps", config.reps.map(|count| count as u64)),
+            ("epochs", config.epochs),
+            ("patience", config.patience),
+            ("batch", config.batch.map(|count| count as u64)),
+            ("layers", config.layers.map(|count| count as u64)),
+        ];
+        match counts.iter().find(|(_, count)| *count == Some(0)) {
+            Some((name, _)) => Err(Failure::other(format!(
+                "{}: {name} = 0: a whole number from 1 is needed",
+                path.display()
+            ))),
+            None => Ok(config),
+        }
     }
 
     pub(super) fn settings(&self, pool: PoolingConfig) -> Settings {
@@ -215,6 +229,7 @@ mod tests {
             ("pool = [\"eg\"]", "line 2: pool = \"eg\": did you mean egg?"),
             ("pool = \"quantum\"", "the poolings are egg"),
             ("pool = 3", "a pooling"),
+            ("reps = 0", "reps = 0: a whole number from 1"),
             ("conv = \"gc\"", "did you mean gcn?"),
             ("protocol = \"papers\"", "did you mean paper?"),
             ("pol = \"egg\"", "did you mean pool?"),
