@@ -25,7 +25,7 @@ The two classes have the same graphs and the same means; they differ in how feat
 Linear convolutions keep all means at zero, so sum and mean have nothing to see. EGG pools the
 subspace itself, and the maximum grows with the spread along the directions that it learns. ReLU
 makes means of spreads (the mean of max(x, 0) grows with the variance of x): behind it the classes
-reach every pooling, and EGG has no lead any more.";
+reach every pooling, and none has a lead.";
 
 const WEIGHTS: &str = "\
 The paper weighs all directions that it keeps alike, the weakest as much as the strongest. That need not

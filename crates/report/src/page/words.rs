@@ -65,6 +65,14 @@ fn kind(record: &Record) -> &'static str {
     }
 }
 
+/// What the name in `protocol` is the name of.
+pub(super) fn settings_word(record: &Record) -> &'static str {
+    match record.kind {
+        Kind::Cluster => "preset",
+        Kind::Train | Kind::Sweep | Kind::Demo => "protocol",
+    }
+}
+
 pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) {
     let mut lines: Vec<String> = Vec::new();
     for record in records {
@@ -76,7 +84,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
             parts.push(record.data.name.clone());
         }
         if !record.protocol.is_empty() {
-            parts.push(format!("protocol {}", record.protocol));
+            parts.push(format!("{} {}", settings_word(record), record.protocol));
         }
         if records.len() <= 3 && !record.finished.is_empty() {
             parts.push(record.finished.clone());
