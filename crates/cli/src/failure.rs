@@ -119,9 +119,9 @@ fn pool_remedy(error: &pool::Error) -> Option<String> {
         error if error.is_divergence() => {
             Some("training ran away; a lower --lr may help, or features that are scaled".into())
         }
-        pool::Error::Targets { .. } => Some(
-            "`egg train` needs a label for every graph; `egg cluster` clusters the nodes of one graph".into(),
-        ),
+        pool::Error::Targets { .. } => {
+            Some("`egg train` needs graphs with labels; `egg cluster` clusters the nodes of one graph".into())
+        }
         _ => None,
     }
 }

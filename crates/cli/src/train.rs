@@ -30,6 +30,9 @@ use crate::table::Table;
 const CHECKPOINT_EVERY: u64 = 10;
 
 /// Train a graph classifier, and keep its best model
+///
+/// Settings that are not given are the paper's, as listed here. For some benchmarks, with --pool egg
+/// and --protocol paper, they are what trials chose (docs/TRAINING.md); the first lines say which.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// What to train on: a registered name, a path, or demo:covariance
@@ -245,6 +248,17 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
             }
             InputFeatures::OgbAtoms => format!("node features: OGB's atoms, {} columns", graphs.inputs()),
         });
+        let (model, training) = (&experiment.model, &experiment.training);
+        style.say(format!(
+            "lr {}, weight decay {}, hidden {}, layers {}, dropout {}, batch {}, patience {}",
+            training.learning_rate,
+            training.weight_decay,
+            model.hidden,
+            model.layers,
+            model.head.dropout,
+            training.batch_size,
+            training.patience
+        ));
     }
 
     let options = RunOptions {
