@@ -26,7 +26,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, display_order = 901)]
     pub(crate) verbose: bool,
     /// Threads to work on [default: one for each core]
-    #[arg(long, global = true, display_order = 900, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, global = true, display_order = 900, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -194,12 +194,37 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The same, of epochs.
-pub(crate) fn positive_u64(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
-        Ok(number) => Ok(number),
-    }
+/// As many epochs as anybody waits for.
+pub(crate) const MOST_EPOCHS: u64 = 1_000_000_000;
+
+/// As many repetitions as anybody waits for.
+pub(crate) const MOST_REPS: usize = 100_000;
+
+/// As many threads as can be started.
+const MOST_THREADS: usize = 1024;
+
+/// A number of epochs.
+pub(crate) fn epochs(text: &str) -> Result<u64, String> {
+    up_to(text, MOST_EPOCHS)
+}
+
+/// A number of repetitions.
+pub(crate) fn reps(text: &str) -> Result<usize, String> {
+    up_to(text, MOST_REPS)
+}
+
+/// A number of threads, or of runs that have one each.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    up_to(text, MOST_THREADS)
+}
+
+fn up_to<T: Copy + std::str::FromStr + PartialOrd + From<u8> + std::fmt::Display>(
+    text: &str,
+    most: T,
+) -> Result<T, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (T::from(1)..=most).contains(number));
+    number.ok_or_else(|| format!("a whole number from 1 to {most} is needed"))
 }
 
 /// A whole number from 0.

@@ -50,6 +50,11 @@ pub(crate) fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
+/// `1 epoch`, `2 epochs`.
+pub(crate) fn epochs(number: u64) -> String {
+    counted(usize::try_from(number).unwrap_or(usize::MAX), "epoch")
+}
+
 /// Set once nobody reads standard output any more.
 static NOBODY_READS: AtomicBool = AtomicBool::new(false);
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use egg_gnn::graph::write_npy;
+use egg_gnn::pool::PoolingConfig;
 use ndarray::Array2;
 use serde_json::json;
 
@@ -42,17 +43,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(arguments.common.json);
     let trained = model::load(&arguments.model)?;
+    let pooling = &trained.config().model.pooling;
+    let no_subspaces = || {
+        Failure::other(format!(
+            "--leverage is of subspaces, and this model pools with {pooling}\nhelp: train one with --pool egg"
+        ))
+    };
+    if arguments.leverage && !matches!(pooling, PoolingConfig::Egg { .. }) {
+        return Err(no_subspaces());
+    }
     let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
     output::check("--out", &arguments.out, &data.files)?;
     let clamped = model::tell_unseen(&trained, &data);
     let embedding = naming(data.dataset.name(), trained.embed(data.dataset.clone()))?;
-    let pooling = &trained.config().model.pooling;
     let (what, rows) = if arguments.leverage {
-        let subspaces = embedding.subspaces.ok_or_else(|| {
-            Failure::other(format!(
-                "--leverage is of subspaces, and this model pools with {pooling}\nhelp: train one with --pool egg"
-            ))
-        })?;
+        let subspaces = embedding.subspaces.ok_or_else(no_subspaces)?;
         let count = subspaces.leverage.len();
         let column = Array2::from_shape_vec((count, 1), subspaces.leverage);
         (

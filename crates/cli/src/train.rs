@@ -17,7 +17,7 @@ use egg_report::{Kind, Record};
 use serde_json::json;
 
 use crate::arguments::{self, Common};
-use crate::console::{self, Style, counted};
+use crate::console::{self, Style, counted, epochs};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
@@ -84,13 +84,13 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) batch: Option<usize>,
     /// Epochs at most [default: 200]
-    #[arg(long, value_name = "N", value_parser = arguments::positive_u64, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = arguments::epochs, allow_negative_numbers = true)]
     pub(crate) epochs: Option<u64>,
     /// Epochs without a better validation loss before a repetition ends [default: 20]
-    #[arg(long, value_name = "N", value_parser = arguments::positive_u64, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = arguments::epochs, allow_negative_numbers = true)]
     pub(crate) patience: Option<u64>,
     /// Repetitions
-    #[arg(long, value_name = "N", default_value = "10", value_parser = arguments::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = arguments::reps, allow_negative_numbers = true)]
     pub(crate) reps: usize,
     /// Of all randomness
     #[arg(long, value_name = "N", default_value = "0", value_parser = arguments::seed, allow_negative_numbers = true)]
@@ -231,12 +231,12 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
     );
     if !quiet {
         style.say(format!(
-            "{title}: {}, protocol {}, seed {}, {} of at most {} epochs",
+            "{title}: {}, protocol {}, seed {}, {} of at most {}",
             counted(data.dataset.len(), "graph"),
             experiment.protocol,
             experiment.seed,
             counted(experiment.repetitions, "repetition"),
-            experiment.training.max_epochs
+            epochs(experiment.training.max_epochs)
         ));
         style.say(match experiment.model.features {
             InputFeatures::AsTheyAre => format!("node features: {} columns", graphs.inputs()),

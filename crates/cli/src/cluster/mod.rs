@@ -17,7 +17,7 @@ use egg_gnn::geometry::RankRule;
 use egg_report::Losses;
 
 use crate::arguments::{self, Common};
-use crate::console::{Style, counted};
+use crate::console::{self, Style, counted, epochs};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
 use crate::run_folder::RunFolder;
@@ -50,10 +50,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "exact|sampled")]
     likelihood: Option<LikelihoodName>,
     /// Epochs of the autoencoder [default: the preset's, 200]
-    #[arg(long, value_name = "N", value_parser = arguments::positive_u64, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = arguments::epochs, allow_negative_numbers = true)]
     epochs: Option<u64>,
     /// Repetitions, each with the next seed
-    #[arg(long, value_name = "N", default_value = "1", value_parser = arguments::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = arguments::reps, allow_negative_numbers = true)]
     reps: usize,
     /// Of all randomness
     #[arg(long, value_name = "N", default_value = "0", value_parser = arguments::seed, allow_negative_numbers = true)]
@@ -104,13 +104,13 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
     interrupt::listen();
     if !quiet {
         style.say(format!(
-            "{}: {}, {}, {}; preset {}, {} epochs, seed {}, {}",
+            "{}: {}, {}, {}; preset {}, {}, seed {}, {}",
             data.dataset.name(),
             counted(data.dataset.node_count(), "node"),
             counted(data.dataset.edge_count(), "edge"),
             counted(data.dataset.features().width(), "feature"),
             arguments.preset.name(),
-            config.autoencoder.epochs,
+            epochs(config.autoencoder.epochs),
             arguments.seed,
             counted(arguments.reps, "repetition")
         ));
@@ -142,7 +142,12 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
         let embedding = match clustering.embed(&data.dataset, Some(&keep), &mut |event| follow.event(event)) {
             Err(cluster::Error::Cancelled { epochs }) => {
                 bar.finish_and_clear();
-                let kept = format!("{epochs} epochs of repetition {} are", repetition + 1);
+                let are = if epochs == 1 { "is" } else { "are" };
+                let kept = format!(
+                    "{} of repetition {} {are}",
+                    console::epochs(epochs),
+                    repetition + 1
+                );
                 return Err(folder.interrupted(&kept));
             }
             other => other?,

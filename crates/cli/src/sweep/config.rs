@@ -127,20 +127,23 @@ impl Config {
             let near = near.unwrap_or_default();
             Failure::other(format!("{}{at}: {told}{near}", path.display()))
         })?;
+        let (reps, epochs) = (arguments::MOST_REPS as u64, arguments::MOST_EPOCHS);
         let counts = [
-            ("reps", config.reps.map(|count| count as u64)),
-            ("epochs", config.epochs),
-            ("patience", config.patience),
-            ("batch", config.batch.map(|count| count as u64)),
-            ("layers", config.layers.map(|count| count as u64)),
+            ("reps", config.reps.map(|count| count as u64), reps),
+            ("epochs", config.epochs, epochs),
+            ("patience", config.patience, epochs),
+            ("batch", config.batch.map(|count| count as u64), u64::MAX),
+            ("layers", config.layers.map(|count| count as u64), u64::MAX),
         ];
-        match counts.iter().find(|(_, count)| *count == Some(0)) {
-            Some((name, _)) => Err(Failure::other(format!(
-                "{}: {name} = 0: a whole number from 1 is needed",
-                path.display()
-            ))),
-            None => Ok(config),
+        for (name, count, most) in counts {
+            if let Some(count) = count.filter(|count| !(1..=most).contains(count)) {
+                return Err(Failure::other(format!(
+                    "{}: {name} = {count}: a whole number from 1 to {most} is needed",
+                    path.display()
+                )));
+            }
         }
+        Ok(config)
     }
 
     pub(super) fn settings(&self, pool: PoolingConfig) -> Settings {

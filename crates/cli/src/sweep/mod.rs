@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     resume: bool,
     /// Runs at once [default: as many as threads]
-    #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = arguments::threads, allow_negative_numbers = true)]
     jobs: Option<usize>,
     /// Folder for records [default: the file's `out`, else a new one below runs/]
     #[arg(long, value_name = "DIR")]

@@ -109,6 +109,10 @@ fn settings_out_of_range_leave_nothing_behind() {
     with(&["--lr=-1"]).refused(2, &["--lr", "-1", "above 0"]);
     with(&["--lr", "-1"]).refused(2, &["--lr", "-1", "above 0", "egg train --help"]);
     with(&["--seed", "-1"]).refused(2, &["--seed", "-1", "from 0 to 18446744073709551615"]);
+    let train = |more: &[&str]| egg(place.path(), &[&["train", "--data", "graphs"], more].concat());
+    train(&["--reps", "1000000000000"]).refused(2, &["--reps", "1 to 100000"]);
+    train(&["--epochs", "18446744073709551615"]).refused(2, &["--epochs", "1 to 1000000000"]);
+    with(&["--threads", "100000"]).refused(2, &["--threads", "1 to 1024"]);
     let last = [
         "cluster",
         "--data",
