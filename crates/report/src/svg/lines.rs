@@ -47,16 +47,16 @@ pub(crate) fn frame<'a>(
     (y, y_title): (&Scale, &str),
     left: u32,
 ) -> std::result::Result<Frame<'a>, String> {
-    // Half of the last label is beyond its tick.
-    let last = x
-        .ticks
-        .last()
-        .map_or(0, |&tick| x.label(tick).chars().count() as u32);
+    // Half of the last label is beyond its tick. (Of a bare scale too, which may have
+    // to line up with one that is not.)
+    let last = x.label(x.high).chars().count() as u32;
     let right = 14.max(4 + last * 7 / 2);
     let mut builder = ChartBuilder::on(canvas);
     builder
         .margin_top(fine(8))
         .margin_right(fine(right))
+        // Letters of the upright title are higher than the library thinks.
+        .margin_left(fine(4))
         .margin_bottom(fine(2))
         .set_label_area_size(LabelAreaPosition::Left, fine(left))
         .set_label_area_size(
