@@ -2,8 +2,9 @@
 
 use ndarray::{ArrayView2, Axis};
 
+use crate::entrywise::all_finite;
 use crate::error::{Error, Result};
-use crate::scalar::{LANES, Scalar, max_abs};
+use crate::scalar::{Scalar, max_abs};
 
 /// At least one row and one column.
 pub(crate) fn not_empty<T>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<()> {
@@ -30,19 +31,6 @@ pub(crate) fn finite<T: Scalar>(what: &'static str, a: &ArrayView2<'_, T>) -> Re
         }
     }
     Ok(())
-}
-
-/// A NaN or infinity times 0 is NaN, and stays so in a sum; of anything else
-/// nothing is left.
-fn all_finite<T: Scalar>(entries: &[T]) -> bool {
-    let (blocks, rest) = entries.as_chunks::<LANES>();
-    let mut sums = [T::zero(); LANES];
-    for block in blocks {
-        for (sum, entry) in sums.iter_mut().zip(block) {
-            *sum += *entry * T::zero();
-        }
-    }
-    sums.iter().chain(rest).all(|entry| entry.is_finite())
 }
 
 /// Not empty and finite.

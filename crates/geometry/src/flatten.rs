@@ -209,22 +209,79 @@ impl Flatten {
         mut matrix: ndarray::ArrayViewMut2<'_, T>,
         convert: impl Fn(A) -> T,
     ) {
-        let m = matrix.nrows();
         let weight = T::rounded(weight);
         let mut entries = flat.iter();
-        for row in 0..m {
-            for column in row..m {
-                let Some(entry) = entries.next() else { return };
-                let entry = convert(*entry);
-                let entry = if row == column { entry } else { entry * weight };
-                matrix[[row, column]] = entry;
-                matrix[[column, row]] = entry;
+        for (row, mut upper) in matrix.rows_mut().into_iter().enumerate() {
+            let mut slots = upper.iter_mut().skip(row);
+            if let (Some(diagonal), Some(entry)) = (slots.next(), entries.next()) {
+                *diagonal = convert(*entry);
+            }
+            for (slot, entry) in slots.zip(&mut entries) {
+                *slot = convert(*entry) * weight;
             }
         }
+        each_pair(matrix, |upper, lower| *lower = *upper);
     }
 
     /// The weight of an off-diagonal entry in [`Flatten::gradient`].
     pub(crate) fn gradient_weight(self) -> f64 {
         0.5 * self.weight()
+    }
+}
+
+/// Calls `work(a_ij, a_ji)` for every i < j of a square matrix, in tiles: along a
+/// column every entry is in a cache line of its own.
+pub(crate) fn each_pair<T>(mut matrix: ndarray::ArrayViewMut2<'_, T>, mut work: impl FnMut(&mut T, &mut T)) {
+    const TILE: usize = 8;
+    let m = matrix.nrows();
+    let Some(entries) = matrix.as_slice_mut() else {
+        for row in 1..m {
+            for column in 0..row {
+                let (upper, lower) = matrix.multi_slice_mut((
+                    ndarray::s![column..=column, row..=row],
+                    ndarray::s![row..=row, column..=column],
+                ));
+                for (upper, lower) in upper.into_iter().zip(lower) {
+                    work(upper, lower);
+                }
+            }
+        }
+        return;
+    };
+    for top in (0..m).step_by(TILE) {
+        for left in (0..=top).step_by(TILE) {
+            for row in top..(top + TILE).min(m) {
+                // Everything up to the row is above or beside what lies in it.
+                let (above, below) = entries.split_at_mut(row * m);
+                for column in left..(left + TILE).min(row) {
+                    work(&mut above[column * m + row], &mut below[column]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, ShapeBuilder};
+
+    use super::each_pair;
+
+    #[test]
+    fn every_pair_is_met_once_in_any_layout() {
+        for m in [0, 1, 2, 7, 8, 9, 20] {
+            let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
+            let mut by_rows = numbered.clone();
+            let mut by_columns = Array2::from_shape_fn((m, m).f(), |(i, j)| 100 * i + j);
+            for matrix in [by_rows.view_mut(), by_columns.view_mut()] {
+                each_pair(matrix, |upper, lower| {
+                    assert_eq!((*upper / 100, *upper % 100), (*lower % 100, *lower / 100));
+                    assert!(*upper / 100 < *upper % 100);
+                    std::mem::swap(upper, lower);
+                });
+            }
+            assert_eq!(by_rows, numbered.t());
+            assert_eq!(by_columns, numbered.t());
+        }
     }
 }

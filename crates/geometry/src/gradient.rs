@@ -20,9 +20,10 @@
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
 
 use crate::check;
+use crate::entrywise::round_times;
 use crate::error::{Error, Result};
 use crate::factors::Factors;
-use crate::flatten::Flatten;
+use crate::flatten::{Flatten, each_pair};
 use crate::linalg::multiply;
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
 use crate::workspace::{Workspace, matrix_in, scale_into};
@@ -199,15 +200,18 @@ impl Factors {
         }
         let scale = self.scale();
         let factor = magnitude / scale;
-        Zip::from(&mut out).and(&result).for_each(|to, from| {
-            // Whichever order keeps the intermediate result in range.
-            let value = if factor.is_normal() {
-                from * factor
-            } else {
-                from * magnitude / scale
-            };
-            *to = T::rounded(value.clamp(-f64::MAX, f64::MAX));
-        });
+        match (result.as_slice(), out.as_slice_mut()) {
+            (Some(result), Some(out)) if factor.is_normal() => round_times(result, factor, out),
+            _ => Zip::from(&mut out).and(&result).for_each(|to, from| {
+                // Whichever order keeps the intermediate result in range.
+                let value = if factor.is_normal() {
+                    from * factor
+                } else {
+                    from * magnitude / scale
+                };
+                *to = T::rounded(value.clamp(-f64::MAX, f64::MAX));
+            }),
+        }
         Ok(())
     }
 
@@ -240,11 +244,11 @@ fn inverse_gap<T: Scalar>(kept: f64, dropped: f64) -> f64 {
 
 /// `A <- A + A^T`
 fn symmetrise_sum(mut a: ArrayViewMut2<'_, f64>) {
-    for row in 0..a.nrows() {
-        for column in 0..=row {
-            let sum = a[[row, column]] + a[[column, row]];
-            a[[row, column]] = sum;
-            a[[column, row]] = sum;
-        }
+    for entry in a.diag_mut() {
+        *entry *= 2.0;
     }
+    each_pair(a, |upper, lower| {
+        *upper += *lower;
+        *lower = *upper;
+    });
 }

@@ -55,6 +55,7 @@ mod angles;
 mod check;
 pub mod dense;
 mod distance;
+mod entrywise;
 mod error;
 mod factors;
 mod flatten;

@@ -6,6 +6,7 @@ use std::iter::Sum;
 use ndarray::{ArrayView2, LinalgScalar, ScalarOperand};
 use num_traits::{Float, FloatConst, NumAssign};
 
+use crate::entrywise;
 use crate::linalg::Decompose;
 
 /// `f32` or `f64`. Sealed: nothing else implements it.
@@ -78,10 +79,12 @@ impl Scalar for f64 {
     const GAP_GUARD: f64 = 1e-12;
     const GRAM_IS_EXACT: bool = false;
 
+    #[inline(always)]
     fn as_f64(self) -> f64 {
         self
     }
 
+    #[inline(always)]
     fn rounded(value: f64) -> Self {
         value
     }
@@ -93,11 +96,13 @@ impl Scalar for f32 {
     // The noise floor of an f64 Gram matrix, 1.5e-8 sigma_1, lies below eps(f32).
     const GRAM_IS_EXACT: bool = true;
 
+    #[inline(always)]
     fn as_f64(self) -> f64 {
         f64::from(self)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+    #[inline(always)]
     fn rounded(value: f64) -> Self {
         if value.is_finite() {
             value.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32
@@ -107,25 +112,13 @@ impl Scalar for f32 {
     }
 }
 
-/// Sums and maxima kept side by side, so that the next term need not wait for
-/// the last.
-pub(crate) const LANES: usize = 16;
-
 /// `max |A|`, 0 for an empty matrix.
 pub(crate) fn max_abs<T: Scalar>(matrix: &ArrayView2<'_, T>) -> T {
-    let larger = |a: T, b: T| if b > a { b } else { a };
-    let Some(entries) = matrix.as_slice_memory_order() else {
-        return matrix.iter().fold(T::zero(), |most, x| larger(most, x.abs()));
-    };
-    let (blocks, rest) = entries.as_chunks::<LANES>();
-    let mut most = [T::zero(); LANES];
-    for block in blocks {
-        for (most, entry) in most.iter_mut().zip(block) {
-            *most = larger(*most, entry.abs());
-        }
+    if let Some(entries) = matrix.as_slice_memory_order() {
+        return entrywise::max_abs(entries);
     }
-    let rest = rest.iter().fold(T::zero(), |most, x| larger(most, x.abs()));
-    most.into_iter().fold(rest, larger)
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    matrix.iter().fold(T::zero(), |most, x| larger(most, x.abs()))
 }
 
 /// The power of two at or below a positive `value`, such that it has an inverse;

@@ -1,7 +1,8 @@
 //! Memory for decompositions and gradients, used again from one to the next.
 
-use ndarray::{ArrayView2, ArrayViewMut2, Zip};
+use ndarray::{ArrayView2, ArrayViewMut2};
 
+use crate::entrywise::widen_times;
 use crate::linalg::EighWorkspace;
 use crate::scalar::Scalar;
 
@@ -79,12 +80,11 @@ pub(crate) fn scale_into<'a, T: Scalar>(
     let (rows, columns) = h.dim();
     let mut scaled = matrix_in(buffer, rows, columns);
     let inverse = scale.recip();
-    let scaling = Zip::from(&mut scaled).and(h);
-    if inverse.is_normal() {
-        scaling.for_each(|to, from| *to = from.as_f64() * inverse);
-    } else {
+    match (h.as_slice(), scaled.as_slice_mut()) {
+        (Some(h), Some(scaled)) if inverse.is_normal() => widen_times(h, inverse, scaled),
         // The inverse of a denormal is not a number.
-        scaling.for_each(|to, from| *to = from.as_f64() / scale);
+        _ if !inverse.is_normal() => scaled.zip_mut_with(&h, |to, from| *to = from.as_f64() / scale),
+        _ => scaled.zip_mut_with(&h, |to, from| *to = from.as_f64() * inverse),
     }
     scaled
 }

@@ -28,6 +28,11 @@ const BLOCK: usize = 1 << 13;
 /// gradient is left alone, its moments, decay and step count too, as PyTorch
 /// does.
 ///
+/// What has all but vanished becomes 0: parameters below the root of the smallest
+/// normal number (1e-19 in f32), moments below that number itself. The weights of a
+/// unit that has died (ReLU) shrink under L2 decay without end, and once their
+/// products fall below the smallest normal number a step takes ten times as long.
+///
 /// # Example
 /// ```
 /// use candle_core::{DType, Device};
@@ -311,12 +316,17 @@ vectorised! {
         constants: [T; 8],
     ) -> () {
         let [pull, shrink, first_share, beta2, second_share, step_size, epsilon, root_correction] = constants;
+        let zero = T::default();
+        let (smallest, negligible) = (T::SMALLEST_NORMAL, T::SMALLEST_NORMAL.sqrt());
         let numbers = parameter.iter_mut().zip(gradient);
         for ((p, &g), (m, v)) in numbers.zip(first.iter_mut().zip(second)) {
             let g = g + pull * *p;
-            *m += first_share * (g - *m);
-            *v = beta2 * *v + second_share * g * g;
-            *p = *p * shrink - step_size * *m / (v.sqrt() / root_correction + epsilon);
+            let mean = *m + first_share * (g - *m);
+            *m = if mean.abs() < smallest { zero } else { mean };
+            let square = beta2 * *v + second_share * g * g;
+            *v = if square < smallest { zero } else { square };
+            let moved = *p * shrink - step_size * *m / (v.sqrt() / root_correction + epsilon);
+            *p = if moved.abs() < negligible { zero } else { moved };
         }
     }
 }

@@ -4,6 +4,7 @@
 //! applied while a block is in cache.
 
 use crate::blocks::{map, map_new};
+use crate::columns::{for_columns, part};
 use crate::element::Element;
 use crate::product::{Matrix, multiply};
 use crate::relu::{gated, rectified};
@@ -40,24 +41,23 @@ pub(crate) fn forward<T: Element>(
 vectorised! {
     /// Adds the bias to each row and rectifies, in one pass.
     fn finish<T>(out: &'a mut [T], bias: Option<&'a [T]>, width: usize, rectify: bool) -> () {
-        match (bias, rectify) {
-            (Some(bias), true) => {
-                for row in out.chunks_exact_mut(width) {
-                    for (v, &b) in row.iter_mut().zip(bias) {
-                        *v = rectified(*v + b);
-                    }
-                }
+        let Some(bias) = bias else {
+            if rectify {
+                out.iter_mut().for_each(|v| *v = rectified(*v));
             }
-            (Some(bias), false) => {
-                for row in out.chunks_exact_mut(width) {
-                    for (v, &b) in row.iter_mut().zip(bias) {
-                        *v += b;
-                    }
+            return;
+        };
+        for_columns!(width, at, N => {
+            let bias = part::<T, N>(bias, at);
+            for out in out.chunks_exact_mut(width) {
+                let mut row = part::<T, N>(out, at);
+                for lane in 0..N {
+                    let y = row[lane] + bias[lane];
+                    row[lane] = if rectify { rectified(y) } else { y };
                 }
+                out[at..at + N].copy_from_slice(&row);
             }
-            (None, true) => out.iter_mut().for_each(|v| *v = rectified(*v)),
-            (None, false) => {}
-        }
+        });
     }
 }
 
@@ -134,25 +134,36 @@ vectorised! {
     /// columns are added to `sums`.
     fn gate_and_sum<T>(gradient: &'a [T], output: &'a [T], gated_out: &'a mut [T], sums: &'a mut [T]) -> () {
         let width = sums.len();
-        let rows = gradient.chunks_exact(width).zip(output.chunks_exact(width));
-        for (out, (g, y)) in gated_out.chunks_exact_mut(width).zip(rows) {
-            for (((out, &g), &y), sum) in out.iter_mut().zip(g).zip(y).zip(&mut *sums) {
-                let g = gated(g, y);
-                *out = g;
-                *sum += g;
+        for_columns!(width, at, N => {
+            let mut total = part::<T, N>(sums, at);
+            let rows = gradient.chunks_exact(width).zip(output.chunks_exact(width));
+            for (out, (g, y)) in gated_out.chunks_exact_mut(width).zip(rows) {
+                let (mut g, y) = (part::<T, N>(g, at), part::<T, N>(y, at));
+                for lane in 0..N {
+                    g[lane] = gated(g[lane], y[lane]);
+                    total[lane] += g[lane];
+                }
+                out[at..at + N].copy_from_slice(&g);
             }
-        }
+            sums[at..at + N].copy_from_slice(&total);
+        });
     }
 }
 
 vectorised! {
     /// Adds the rows of a block to `sums`.
     fn add_rows<T>(data: &'a [T], sums: &'a mut [T]) -> () {
-        for row in data.chunks_exact(sums.len()) {
-            for (sum, &v) in sums.iter_mut().zip(row) {
-                *sum += v;
+        let width = sums.len();
+        for_columns!(width, at, N => {
+            let mut total = part::<T, N>(sums, at);
+            for row in data.chunks_exact(width) {
+                let row = part::<T, N>(row, at);
+                for lane in 0..N {
+                    total[lane] += row[lane];
+                }
             }
-        }
+            sums[at..at + N].copy_from_slice(&total);
+        });
     }
 }
 

@@ -10,6 +10,9 @@ use crate::Error;
 /// f32 or f64: what the kernels of this crate are compiled for.
 pub(crate) trait Element: WithDType + Default + Neg<Output = Self> {
     const NEGATIVE_INFINITY: Self;
+    /// The smallest number that arithmetic has at full speed: below it a processor
+    /// needs a hundred times as long.
+    const SMALLEST_NORMAL: Self;
 
     fn abs(self) -> Self;
     fn exp(self) -> Self;
@@ -25,6 +28,7 @@ macro_rules! element {
     ($T:ident, $variant:ident) => {
         impl Element for $T {
             const NEGATIVE_INFINITY: Self = $T::NEG_INFINITY;
+            const SMALLEST_NORMAL: Self = $T::MIN_POSITIVE;
 
             #[inline(always)]
             fn abs(self) -> Self {

@@ -145,6 +145,41 @@ impl Linear {
     }
 }
 
+/// The gradients of `y = x W^T` with respect to `x` (if it is on a tape) and `W`, from
+/// that of `y`: for operations that have such a product within.
+///
+/// # Errors
+/// If the shapes or types do not fit.
+///
+/// # Example
+/// ```
+/// use candle_core::{Device, Tensor, Var};
+/// let x = Var::new(&[[1f64, 2.0]], &Device::Cpu)?;
+/// let weight = Tensor::new(&[[3f64, 4.0], [5.0, 6.0]], &Device::Cpu)?;
+/// let g = Tensor::new(&[[1f64, 10.0]], &Device::Cpu)?;
+/// let (dx, dw) = egg_nn::linear_gradients(&x, &weight, &g)?;
+/// assert_eq!(dx.unwrap().to_vec2::<f64>()?, [[53.0, 64.0]]);
+/// assert_eq!(dw.to_vec2::<f64>()?, [[1.0, 2.0], [10.0, 20.0]]);
+/// # Ok::<(), candle_core::Error>(())
+/// ```
+pub fn linear_gradients(
+    x: &Tensor,
+    weight: &Tensor,
+    g: &Tensor,
+) -> candle_core::Result<(Option<Tensor>, Tensor)> {
+    let ((rows, in_features), (out_features, width)) = (x.dims2()?, weight.dims2()?);
+    if width != in_features || g.dims2()? != (rows, out_features) {
+        candle_core::bail!(
+            "x {:?}, weight {:?} and gradient {:?} are not of one product",
+            x.dims(),
+            weight.dims(),
+            g.dims()
+        );
+    }
+    let (dx, dw, _) = Affine { rectify: false }.pull_back(x, weight, g, g)?;
+    Ok((dx, dw))
+}
+
 /// Refuses a layer without features.
 pub(crate) fn check_width(name: &'static str, width: usize) -> Result<()> {
     if width > 0 {

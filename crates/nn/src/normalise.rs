@@ -1,6 +1,7 @@
 //! The kernels of batch normalisation, on slices in row-major order.
 
 use crate::blocks::{map, map_new, rows_in_cache};
+use crate::columns::{for_columns, part};
 use crate::element::Element;
 use crate::relu::{gated, rectified};
 use crate::vectorised::vectorised;
@@ -63,19 +64,29 @@ vectorised! {
     fn block_moments<T>(x: &'a [T], width: usize) -> (f64, Vec<T>, Vec<T>) {
         let rows = x.len() / width;
         let mut mean = vec![T::zero(); width];
-        for row in x.chunks_exact(width) {
-            for (sum, &v) in mean.iter_mut().zip(row) {
-                *sum += v;
-            }
-        }
-        let share = T::from_f64(1.0 / rows as f64);
-        mean.iter_mut().for_each(|m| *m *= share);
         let mut squares = vec![T::zero(); width];
-        for row in x.chunks_exact(width) {
-            for ((sum, &v), &m) in squares.iter_mut().zip(row).zip(&mean) {
-                *sum += (v - m) * (v - m);
+        let share = T::from_f64(1.0 / rows as f64);
+        for_columns!(width, at, N => {
+            let mut sums = [T::zero(); N];
+            for row in x.chunks_exact(width) {
+                let row = part::<T, N>(row, at);
+                for lane in 0..N {
+                    sums[lane] += row[lane];
+                }
             }
-        }
+            for sum in &mut sums {
+                *sum *= share;
+            }
+            let mut apart = [T::zero(); N];
+            for row in x.chunks_exact(width) {
+                let row = part::<T, N>(row, at);
+                for lane in 0..N {
+                    apart[lane] += (row[lane] - sums[lane]) * (row[lane] - sums[lane]);
+                }
+            }
+            mean[at..at + N].copy_from_slice(&sums);
+            squares[at..at + N].copy_from_slice(&apart);
+        });
         (rows as f64, mean, squares)
     }
 }
@@ -112,13 +123,17 @@ vectorised! {
         out: &'a mut [T],
     ) -> () {
         let width = mean.len();
-        for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-            let columns = mean.iter().zip(scale).zip(bias);
-            for ((out, &x), ((&m, &s), &b)) in out.iter_mut().zip(x).zip(columns) {
-                let y = (x - m) * s + b;
-                *out = if rectify { rectified(y) } else { y };
+        for_columns!(width, at, N => {
+            let (mean, scale, bias) = (part::<T, N>(mean, at), part::<T, N>(scale, at), part::<T, N>(bias, at));
+            for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+                let mut row = part::<T, N>(x, at);
+                for lane in 0..N {
+                    let y = (row[lane] - mean[lane]) * scale[lane] + bias[lane];
+                    row[lane] = if rectify { rectified(y) } else { y };
+                }
+                out[at..at + N].copy_from_slice(&row);
             }
-        }
+        });
     }
 }
 
@@ -189,26 +204,26 @@ vectorised! {
         let width = mean.len();
         let mut plain = vec![T::zero(); width];
         let mut centred = vec![T::zero(); width];
-        let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width));
-        for (row, (x, g)) in rows.enumerate() {
-            let sums = plain.iter_mut().zip(&mut centred).zip(mean);
-            let values = x.iter().zip(g);
-            match output.map(|output| &output[row * width..][..width]) {
-                None => {
-                    for (((plain, centred), &m), (&x, &g)) in sums.zip(values) {
-                        *plain += g;
-                        *centred += g * (x - m);
+        for_columns!(width, at, N => {
+            let mean = part::<T, N>(mean, at);
+            let (mut sums, mut products) = ([T::zero(); N], [T::zero(); N]);
+            let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width));
+            for (row, (x, g)) in rows.enumerate() {
+                let (x, mut g) = (part::<T, N>(x, at), part::<T, N>(g, at));
+                if let Some(output) = output {
+                    let y = part::<T, N>(output, row * width + at);
+                    for lane in 0..N {
+                        g[lane] = gated(g[lane], y[lane]);
                     }
                 }
-                Some(output) => {
-                    for (((plain, centred), &m), ((&x, &g), &y)) in sums.zip(values.zip(output)) {
-                        let g = gated(g, y);
-                        *plain += g;
-                        *centred += g * (x - m);
-                    }
+                for lane in 0..N {
+                    sums[lane] += g[lane];
+                    products[lane] += g[lane] * (x[lane] - mean[lane]);
                 }
             }
-        }
+            plain[at..at + N].copy_from_slice(&sums);
+            centred[at..at + N].copy_from_slice(&products);
+        });
         (plain, centred)
     }
 }
@@ -233,22 +248,23 @@ vectorised! {
     ) -> () {
         let Constants { mean, front, shift, slope } = constants;
         let width = mean.len();
-        let rows = dx.chunks_exact_mut(width).zip(x.chunks_exact(width));
-        for (row, ((dx, x), g)) in rows.zip(gradient.chunks_exact(width)).enumerate() {
-            let constants = mean.iter().zip(front).zip(shift.iter().zip(slope));
-            let values = dx.iter_mut().zip(x.iter().zip(g));
-            match output.map(|output| &output[row * width..][..width]) {
-                None => {
-                    for ((dx, (&x, &g)), ((&m, &f), (&s, &k))) in values.zip(constants) {
-                        *dx = f * (g - s - (x - m) * k);
+        for_columns!(width, at, N => {
+            let (mean, front) = (part::<T, N>(mean, at), part::<T, N>(front, at));
+            let (shift, slope) = (part::<T, N>(shift, at), part::<T, N>(slope, at));
+            let rows = dx.chunks_exact_mut(width).zip(x.chunks_exact(width));
+            for (row, ((dx, x), g)) in rows.zip(gradient.chunks_exact(width)).enumerate() {
+                let (x, mut g) = (part::<T, N>(x, at), part::<T, N>(g, at));
+                if let Some(output) = output {
+                    let y = part::<T, N>(output, row * width + at);
+                    for lane in 0..N {
+                        g[lane] = gated(g[lane], y[lane]);
                     }
                 }
-                Some(output) => {
-                    for (((dx, (&x, &g)), &y), ((&m, &f), (&s, &k))) in values.zip(output).zip(constants) {
-                        *dx = f * (gated(g, y) - s - (x - m) * k);
-                    }
+                for lane in 0..N {
+                    g[lane] = front[lane] * (g[lane] - shift[lane] - (x[lane] - mean[lane]) * slope[lane]);
                 }
+                dx[at..at + N].copy_from_slice(&g);
             }
-        }
+        });
     }
 }

@@ -10,7 +10,7 @@ use crate::data::Data;
 
 /// The preset's settings, and what the command line says otherwise.
 pub(super) fn config(arguments: &Arguments, data: &Data) -> NodeClusteringConfig {
-    let mut config = arguments.preset.config();
+    let mut config = arguments.preset.config_for(data.dataset.name());
     if data.dataset.features().width() == 0 {
         config.features = FeatureUse::Identity;
     }

@@ -57,9 +57,9 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// The settings, with the seed of the first repetition.
-    pub(crate) fn config(&self) -> NodeClusteringConfig {
-        let mut config = self.preset.config();
+    /// The settings for a data set of this name, with the seed of the first repetition.
+    pub(crate) fn config(&self, dataset: &str) -> NodeClusteringConfig {
+        let mut config = self.preset.config_for(dataset);
         config.seed = self.seed;
         if let Some(epochs) = self.epochs {
             config.autoencoder.epochs = epochs;

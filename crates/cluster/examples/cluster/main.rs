@@ -107,7 +107,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::read()?;
     let begin = Instant::now();
     let dataset = load(&arguments.data)?;
-    let config = arguments.config();
+    let config = arguments.config(dataset.name());
     println!(
         "{}: {} nodes, {} edges, {} features; preset {}, {} repetitions from seed {}",
         arguments.data,

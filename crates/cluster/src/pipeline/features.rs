@@ -14,6 +14,8 @@ pub enum FeatureUse {
     /// As they are, as in the paper.
     #[default]
     Raw,
+    /// 1 for what is above 0, else 0: which words there are, not how often.
+    Binary,
     /// Each row divided by its sum.
     RowSum,
     /// Each row divided by its length.
@@ -30,6 +32,10 @@ impl FeatureUse {
     pub(super) fn apply(self, dataset: &GraphDataset) -> Result<Cow<'_, GraphDataset>> {
         Ok(match self {
             Self::Raw => Cow::Borrowed(dataset),
+            Self::Binary => {
+                let features = binary(dataset.features())?;
+                Cow::Owned(dataset.clone().with_features(features)?)
+            }
             Self::RowSum => Cow::Owned(dataset.clone().normalise_features()?),
             Self::UnitLength => {
                 let features = unit_length(dataset.features())?;
@@ -48,6 +54,19 @@ impl FeatureUse {
             }
         })
     }
+}
+
+fn binary(features: &Features) -> Result<Features> {
+    let present = |value: f32| f32::from(u8::from(value > 0.0));
+    if let Some(matrix) = features.as_sparse() {
+        return Ok(Features::sparse(CsrMatrix::new(
+            matrix.offsets().to_vec(),
+            matrix.columns().to_vec(),
+            matrix.values().iter().map(|value| present(*value)).collect(),
+            matrix.shape().1,
+        )?));
+    }
+    Ok(Features::dense(features.to_dense().mapv_into(present))?)
 }
 
 fn unit_length(features: &Features) -> Result<Features> {
@@ -133,6 +152,10 @@ mod tests {
             let dataset = GraphDataset::single("three", graph.with_features(features.clone()).unwrap());
             let of = |how: FeatureUse| how.apply(&dataset).unwrap().features().clone();
             assert_eq!(of(FeatureUse::Raw), features);
+            assert_eq!(
+                of(FeatureUse::Binary).to_dense(),
+                array![[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
+            );
             assert_eq!(
                 of(FeatureUse::UnitLength).to_dense(),
                 array![[0.6, 0.8], [0.0, 0.0], [0.0, 1.0]]

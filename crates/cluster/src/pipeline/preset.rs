@@ -82,6 +82,23 @@ impl Preset {
             },
         }
     }
+
+    /// What it stands for on a data set of this name. [`Preset::Paper`] takes
+    /// Coauthor-CS's features as [`FeatureUse::Binary`]: the file has counts of words,
+    /// and the reader that the paper's code uses (PyTorch Geometric's) makes them 1.
+    ///
+    /// ```
+    /// use egg_cluster::pipeline::{FeatureUse, Preset};
+    /// assert_eq!(Preset::Paper.config_for("Coauthor-CS").features, FeatureUse::Binary);
+    /// assert_eq!(Preset::Paper.config_for("Pubmed"), Preset::Paper.config());
+    /// ```
+    pub fn config_for(self, dataset: &str) -> NodeClusteringConfig {
+        let mut config = self.config();
+        if self == Self::Paper && dataset.eq_ignore_ascii_case("Coauthor-CS") {
+            config.features = FeatureUse::Binary;
+        }
+        config
+    }
 }
 
 impl FromStr for Preset {

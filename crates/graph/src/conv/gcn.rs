@@ -3,6 +3,7 @@
 use candle_core::{Tensor, Var};
 use egg_nn::{Init, Linear, Pass, Scope};
 
+use super::gcn_layer::gcn_layer;
 use super::input::NodeInput;
 use super::matrix::SparseMatrix;
 use super::propagate::propagate;
@@ -92,8 +93,10 @@ impl GcnConv {
         pass: &mut Pass<'_>,
         rectify: bool,
     ) -> Result<Tensor> {
-        let product = x.product(&self.lin, pass)?;
-        let bias = self.bias.as_ref().map(|bias| pass.parameter(bias));
-        propagate(propagation, &product, bias.as_ref(), rectify)
+        if let Some(bias) = &self.bias {
+            let bias = pass.parameter(bias);
+            return gcn_layer(x, &self.lin, &bias, propagation, pass, rectify);
+        }
+        propagate(propagation, &x.product(&self.lin, pass)?, rectify)
     }
 }

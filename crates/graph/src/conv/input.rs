@@ -73,6 +73,14 @@ impl NodeInput {
         }
     }
 
+    /// The same numbers, off the tape.
+    pub(super) fn detached(&self) -> Self {
+        match self {
+            Self::Dense(tensor) => Self::Dense(tensor.detach()),
+            Self::Sparse(matrix) => Self::Sparse(matrix.clone()),
+        }
+    }
+
     /// `x W^T` without the bias that the layer may have.
     pub(super) fn product(&self, linear: &Linear, pass: &mut Pass<'_>) -> Result<Tensor> {
         if self.width() != linear.in_features() {

@@ -6,6 +6,7 @@
 //! results are the same to the bit on any number of them.
 
 mod gcn;
+mod gcn_layer;
 mod gin;
 mod input;
 mod jumping_knowledge;

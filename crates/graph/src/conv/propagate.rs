@@ -1,7 +1,7 @@
 //! The product of a sparse matrix with a tensor, as one operation with its own
 //! gradient; with a bias, a rectifier, or GIN's own term where a layer has one.
 
-use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Shape, Tensor, WithDType};
+use candle_core::{CpuStorage, CustomOp1, CustomOp3, Layout, Shape, Tensor, WithDType};
 use egg_nn::numbers::{in_order, with_values};
 
 use super::kernel::{self, Finish};
@@ -37,19 +37,10 @@ pub fn spmm(matrix: &SparseMatrix, x: &Tensor) -> Result<Tensor> {
     Ok(x.apply_op1(Propagate::new(matrix, false))?)
 }
 
-/// `A x + b`, rectified if asked for.
-pub(super) fn propagate(
-    matrix: &SparseMatrix,
-    x: &Tensor,
-    bias: Option<&Tensor>,
-    rectify: bool,
-) -> Result<Tensor> {
+/// `A x`, rectified if asked for.
+pub(super) fn propagate(matrix: &SparseMatrix, x: &Tensor, rectify: bool) -> Result<Tensor> {
     check_rows(matrix, x)?;
-    let op = Propagate::new(matrix, rectify);
-    Ok(match bias {
-        Some(bias) => x.apply_op2(bias, op)?,
-        None => x.apply_op1(op)?,
-    })
+    Ok(x.apply_op1(Propagate::new(matrix, rectify))?)
 }
 
 /// `(1 + eps) x + A x + b` for a square `A`.
@@ -66,7 +57,7 @@ pub(super) fn gin_sum(matrix: &SparseMatrix, x: &Tensor, eps: &Tensor, bias: &Te
     Ok(x.apply_op3(eps, bias, Propagate::new(matrix, false))?)
 }
 
-fn check_rows(matrix: &SparseMatrix, x: &Tensor) -> Result<()> {
+pub(super) fn check_rows(matrix: &SparseMatrix, x: &Tensor) -> Result<()> {
     let (rows, _) = x.dims2()?;
     if rows == matrix.shape().1 {
         return Ok(());
@@ -114,16 +105,16 @@ impl Propagate {
         Ok((out, (self.matrix.shape().0, width).into()))
     }
 
-    /// Gradients of the input, eps (if there is one) and the bias (if wanted).
+    /// Gradients of the input, the bias (if wanted) and eps (if there is one; it
+    /// comes with the input).
     fn pull_back<T: Element>(
         &self,
-        x: &Tensor,
-        eps: Option<&Tensor>,
+        own: Option<(&Tensor, &Tensor)>,
         y: &Tensor,
         g: &Tensor,
         want_bias: bool,
     ) -> candle_core::Result<Gradients> {
-        let (rows, width) = x.dims2()?;
+        let (_, width) = g.dims2()?;
         let (gated, sums) = match (self.rectify, want_bias) {
             (true, _) => {
                 let gate = |y: &[T]| with_values::<T, _>(g, |g| Ok(kernel::gate(g, y, width)));
@@ -136,31 +127,45 @@ impl Propagate {
             ),
             (false, false) => (None, vec![T::default(); width]),
         };
-        let own = match eps {
-            Some(eps) => with_values::<T, _>(eps, |eps| Ok(eps.first().map(|eps| T::widened(1.0) + *eps)))?,
+        let times = match own {
+            Some((_, eps)) => {
+                with_values::<T, _>(eps, |eps| Ok(eps.first().map(|eps| T::widened(1.0) + *eps)))?
+            }
             None => None,
         };
         let dx = with_values::<T, _>(g, |g| {
             let g = gated.as_deref().unwrap_or(g);
             let finish = Finish {
-                own,
+                own: times,
                 ..Finish::NOTHING
             };
             Ok(kernel::multiply(self.matrix.transposed_csr(), g, width, &finish))
         })?;
-        let deps = match eps {
-            Some(eps) => {
+        let deps = match own {
+            Some((x, eps)) => {
                 let sum = with_values::<T, _>(x, |x| with_values::<T, _>(g, |g| Ok(kernel::dot(x, g))))?;
                 Some(Tensor::from_vec(vec![sum], eps.shape(), eps.device())?)
             }
             None => None,
         };
         Ok(Gradients {
-            x: Tensor::from_vec(dx, (rows, width), x.device())?,
+            x: Tensor::from_vec(dx, (self.matrix.shape().1, width), g.device())?,
             eps: deps,
-            bias: Tensor::from_vec(sums, width, x.device())?,
+            bias: Tensor::from_vec(sums, width, g.device())?,
         })
     }
+}
+
+/// The gradients of `x` and `b` in `y = A x + b`, rectified if it was.
+pub(super) fn gathered(
+    matrix: &SparseMatrix,
+    y: &Tensor,
+    g: &Tensor,
+    rectify: bool,
+) -> candle_core::Result<(Tensor, Tensor)> {
+    let op = Propagate::new(matrix, rectify);
+    let gradients = for_element!(g.dtype(), T => op.pull_back::<T>(None, y, g, true))?;
+    Ok((gradients.x, gradients.bias))
 }
 
 struct Gradients {
@@ -179,35 +184,8 @@ impl CustomOp1 for Propagate {
     }
 
     fn bwd(&self, x: &Tensor, y: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, None, y, g, false))?;
+        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(None, y, g, false))?;
         Ok(Some(gradients.x))
-    }
-}
-
-impl CustomOp2 for Propagate {
-    fn name(&self) -> &'static str {
-        "egg-spmm-bias"
-    }
-
-    fn cpu_fwd(
-        &self,
-        x: &CpuStorage,
-        x_layout: &Layout,
-        bias: &CpuStorage,
-        bias_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        self.run((x, x_layout), None, Some((bias, bias_layout)))
-    }
-
-    fn bwd(
-        &self,
-        x: &Tensor,
-        _: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, None, y, g, true))?;
-        Ok((Some(gradients.x), Some(gradients.bias)))
     }
 }
 
@@ -236,7 +214,7 @@ impl CustomOp3 for Propagate {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(x, Some(eps), y, g, true))?;
+        let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(Some((x, eps)), y, g, true))?;
         Ok((Some(gradients.x), gradients.eps, Some(gradients.bias)))
     }
 }

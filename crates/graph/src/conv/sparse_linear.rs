@@ -45,15 +45,18 @@ impl CustomOp1 for SparseLinear {
     }
 
     fn bwd(&self, weight: &Tensor, _: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let (out_features, in_features) = weight.dims2()?;
-        // dW^T = X^T G.
-        let gradient = for_element!(weight.dtype(), T => {
-            let rows = with_values::<T, _>(g, |g| {
-                Ok(kernel::multiply(self.x.transposed_csr(), g, out_features, &Finish::NOTHING))
-            })?;
-            let columns = kernel::transposed(&rows, in_features, out_features);
-            Tensor::from_vec(columns, (out_features, in_features), weight.device())?
-        });
-        Ok(Some(gradient))
+        weight_gradient(&self.x, weight, g).map(Some)
     }
+}
+
+/// The gradient of the weight, from that of the product: `dW^T = X^T G`.
+pub(super) fn weight_gradient(x: &SparseMatrix, weight: &Tensor, g: &Tensor) -> candle_core::Result<Tensor> {
+    let (out_features, in_features) = weight.dims2()?;
+    for_element!(weight.dtype(), T => {
+        let rows = with_values::<T, _>(g, |g| {
+            Ok(kernel::multiply(x.transposed_csr(), g, out_features, &Finish::NOTHING))
+        })?;
+        let columns = kernel::transposed(&rows, in_features, out_features);
+        Tensor::from_vec(columns, (out_features, in_features), weight.device())
+    })
 }

@@ -193,3 +193,30 @@ fn strided_gradients_are_read_by_their_strides() {
         assert!((found - 0.1 * expected).abs() < 1e-15);
     }
 }
+
+/// The weights of a dead unit, whose only gradient is the decay's: they shrink to
+/// nothing, and nothing lingers among the numbers that are slow to compute with.
+#[test]
+fn what_has_vanished_is_zero() {
+    let parameters = parameters(DType::F32);
+    let w = parameters.get("w").unwrap();
+    let values = [0.3f32, -0.2, 1e-2, -0.05, 1e-30, 1e-42];
+    w.set(&Tensor::from_slice(&values, (3, 2), &Device::Cpu).unwrap())
+        .unwrap();
+    let mut adam = Adam::new(&parameters, AdamConfig::new(5e-3, Decay::L2(5e-4))).unwrap();
+    let zeros = w.zeros_like().unwrap();
+    for _ in 0..3000 {
+        let nothing = (w.as_tensor() * &zeros).unwrap();
+        let gradients = nothing.sum_all().unwrap().backward().unwrap();
+        adam.step(&gradients).unwrap();
+        for value in flat(w.as_tensor()) {
+            assert!(value == 0.0 || value.abs() >= 1e-19, "{value:e}");
+        }
+        let moments = &adam.state().unwrap().moments["w"];
+        for value in flat(&moments.first).into_iter().chain(flat(&moments.second)) {
+            let smallest = f64::from(f32::MIN_POSITIVE);
+            assert!(value == 0.0 || value.abs() >= smallest, "{value:e}");
+        }
+    }
+    assert_eq!(flat(w.as_tensor()), [0.0; 6]);
+}

@@ -36,7 +36,7 @@ const CHOSEN: [Chosen; 4] = [
         learning_rate: 5e-3,
         weight_decay: 5e-4,
         hidden: 32,
-        dropout: 0.5,
+        dropout: 0.0,
         rank: RankRule::Threshold(0.5),
     },
     Chosen {
