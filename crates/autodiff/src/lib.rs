@@ -39,6 +39,18 @@
 //! `pure-rust`, which needs no system library. Feature `serde` is [`egg_geometry`]'s
 //! too: [`RankRule`] and [`Flatten`] in configuration files.
 
+// Input is never trusted: what may fail returns an error. Exceptions say why.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+)]
+
 mod angles;
 mod batch;
 mod element;

@@ -11,6 +11,18 @@
 //!
 //! A seed gives the same bits on any number of threads.
 
+// Input is never trusted: what may fail returns an error. Exceptions say why.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+)]
+
 pub mod egg;
 mod error;
 pub mod kmeans;

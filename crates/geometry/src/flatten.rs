@@ -123,7 +123,9 @@ impl Flatten {
             })?;
         check::finite("flattened matrix", &flat.insert_axis(Axis(0)))?;
         let mut matrix = Array2::zeros((m, m));
-        self.spread(flat, 1.0 / self.weight(), matrix.view_mut(), |value| value);
+        if let Some(square) = matrix.as_slice_mut() {
+            self.spread(flat, 1.0 / self.weight(), square, m, |value| value);
+        }
         Ok(matrix)
     }
 
@@ -200,27 +202,29 @@ impl Flatten {
         Ok(())
     }
 
-    /// Spreads a flat vector over both triangles, off-diagonal entries times
-    /// `weight`. The caller has matched the lengths.
+    /// Spreads a flat vector over both triangles of an m x m matrix in row-major
+    /// order, off-diagonal entries times `weight`. The caller has matched the lengths.
     pub(crate) fn spread<A: Scalar, T: Scalar>(
         self,
         flat: ArrayView1<'_, A>,
         weight: f64,
-        mut matrix: ndarray::ArrayViewMut2<'_, T>,
+        square: &mut [T],
+        m: usize,
         convert: impl Fn(A) -> T,
     ) {
         let weight = T::rounded(weight);
-        let mut entries = flat.iter();
-        for (row, mut upper) in matrix.rows_mut().into_iter().enumerate() {
-            let mut slots = upper.iter_mut().skip(row);
-            if let (Some(diagonal), Some(entry)) = (slots.next(), entries.next()) {
-                *diagonal = convert(*entry);
-            }
-            for (slot, entry) in slots.zip(&mut entries) {
+        let flat = flat.as_standard_layout();
+        let mut rest = flat.as_slice().unwrap_or_default();
+        for (row, entries) in square.chunks_exact_mut(m.max(1)).enumerate() {
+            let upper = &mut entries[row..];
+            let (head, tail) = rest.split_at(upper.len());
+            rest = tail;
+            for (slot, entry) in upper.iter_mut().zip(head) {
                 *slot = convert(*entry) * weight;
             }
+            upper[0] = convert(head[0]);
         }
-        each_pair(matrix, |upper, lower| *lower = *upper);
+        each_pair(square, m, |upper, lower| *lower = *upper);
     }
 
     /// The weight of an off-diagonal entry in [`Flatten::gradient`].
@@ -229,59 +233,62 @@ impl Flatten {
     }
 }
 
-/// Calls `work(a_ij, a_ji)` for every i < j of a square matrix, in tiles: along a
-/// column every entry is in a cache line of its own.
-pub(crate) fn each_pair<T>(mut matrix: ndarray::ArrayViewMut2<'_, T>, mut work: impl FnMut(&mut T, &mut T)) {
+/// Calls `work(a_ij, a_ji)` for every i < j of an m x m matrix in row-major order.
+///
+/// In tiles, which are copied out and back: along a column every entry is in a cache
+/// line of its own, and a tile is read and written by rows.
+pub(crate) fn each_pair<T: Copy + num_traits::Zero>(
+    square: &mut [T],
+    m: usize,
+    work: impl Fn(&mut T, &mut T),
+) {
     const TILE: usize = 8;
-    let m = matrix.nrows();
-    let Some(entries) = matrix.as_slice_mut() else {
-        for row in 1..m {
-            for column in 0..row {
-                let (upper, lower) = matrix.multi_slice_mut((
-                    ndarray::s![column..=column, row..=row],
-                    ndarray::s![row..=row, column..=column],
-                ));
-                for (upper, lower) in upper.into_iter().zip(lower) {
-                    work(upper, lower);
+    let whole = m - m % TILE;
+    for top in (0..whole).step_by(TILE) {
+        for left in (0..top).step_by(TILE) {
+            let (mut upper, mut lower) = ([[T::zero(); TILE]; TILE], [[T::zero(); TILE]; TILE]);
+            for row in 0..TILE {
+                upper[row].copy_from_slice(&square[(left + row) * m + top..][..TILE]);
+                lower[row].copy_from_slice(&square[(top + row) * m + left..][..TILE]);
+            }
+            for row in 0..TILE {
+                for column in 0..TILE {
+                    work(&mut upper[column][row], &mut lower[row][column]);
                 }
+            }
+            for row in 0..TILE {
+                square[(left + row) * m + top..][..TILE].copy_from_slice(&upper[row]);
+                square[(top + row) * m + left..][..TILE].copy_from_slice(&lower[row]);
             }
         }
-        return;
-    };
-    for top in (0..m).step_by(TILE) {
-        for left in (0..=top).step_by(TILE) {
-            for row in top..(top + TILE).min(m) {
-                // Everything up to the row is above or beside what lies in it.
-                let (above, below) = entries.split_at_mut(row * m);
-                for column in left..(left + TILE).min(row) {
-                    work(&mut above[column * m + row], &mut below[column]);
-                }
-            }
+    }
+    // The tiles on the diagonal, and the rows that fill no tile.
+    for row in 0..m {
+        let first = if row < whole { row - row % TILE } else { 0 };
+        let (above, below) = square.split_at_mut(row * m);
+        for column in first..row {
+            work(&mut above[column * m + row], &mut below[column]);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, ShapeBuilder};
+    use ndarray::Array2;
 
     use super::each_pair;
 
     #[test]
-    fn every_pair_is_met_once_in_any_layout() {
-        for m in [0, 1, 2, 7, 8, 9, 20] {
+    fn every_pair_is_met_once() {
+        for m in [0, 1, 2, 7, 8, 9, 16, 20, 24] {
             let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
-            let mut by_rows = numbered.clone();
-            let mut by_columns = Array2::from_shape_fn((m, m).f(), |(i, j)| 100 * i + j);
-            for matrix in [by_rows.view_mut(), by_columns.view_mut()] {
-                each_pair(matrix, |upper, lower| {
-                    assert_eq!((*upper / 100, *upper % 100), (*lower % 100, *lower / 100));
-                    assert!(*upper / 100 < *upper % 100);
-                    std::mem::swap(upper, lower);
-                });
-            }
-            assert_eq!(by_rows, numbered.t());
-            assert_eq!(by_columns, numbered.t());
+            let mut swapped = numbered.clone();
+            each_pair(swapped.as_slice_mut().unwrap(), m, |upper, lower| {
+                assert_eq!((*upper / 100, *upper % 100), (*lower % 100, *lower / 100));
+                assert!(*upper / 100 < *upper % 100);
+                std::mem::swap(upper, lower);
+            });
+            assert_eq!(swapped, numbered.t());
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::factors::Factors;
 use crate::flatten::{Flatten, each_pair};
 use crate::linalg::multiply;
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
-use crate::workspace::{Workspace, matrix_in, scale_into};
+use crate::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
 
 impl Factors {
     /// `dL/dH` (n x m) from `dL/dP` (m x m), which need not be symmetric.
@@ -111,10 +111,13 @@ impl Factors {
             "gradient of the embedding",
             &embedding_gradient.insert_axis(ndarray::Axis(0)),
         )?;
+        matrix_in(&mut workspace.square, m, m);
+        let square = &mut workspace.square[..m * m];
         flatten.spread(
             embedding_gradient,
             flatten.gradient_weight(),
-            matrix_in(&mut workspace.square, m, m),
+            square,
+            m,
             T::as_f64,
         );
         self.pull_back(h, Upstream::Square, out, workspace)
@@ -189,8 +192,9 @@ impl Factors {
         if m * m * p + n * m * m <= 4 * n * m * p {
             let mut gc = matrix_in(&mut workspace.square, m, m);
             multiply(1.0, kept.t(), b.view(), 0.0, &mut gc);
-            symmetrise_sum(gc.view_mut());
-            multiply(2.0, scaled.view(), gc.view(), 0.0, &mut result);
+            symmetrise_sum(&mut workspace.square[..m * m], m);
+            let gc = matrix_ref(&workspace.square[..m * m], m, m);
+            multiply(2.0, scaled.view(), gc, 0.0, &mut result);
         } else {
             let mut left = matrix_in(null, n, p);
             multiply(1.0, scaled.view(), kept.t(), 0.0, &mut left);
@@ -242,12 +246,12 @@ fn inverse_gap<T: Scalar>(kept: f64, dropped: f64) -> f64 {
     x / (x * x + T::GAP_GUARD * T::GAP_GUARD) / kept
 }
 
-/// `A <- A + A^T`
-fn symmetrise_sum(mut a: ArrayViewMut2<'_, f64>) {
-    for entry in a.diag_mut() {
+/// `A <- A + A^T` for an m x m matrix in row-major order.
+fn symmetrise_sum(square: &mut [f64], m: usize) {
+    for entry in square.iter_mut().step_by(m + 1) {
         *entry *= 2.0;
     }
-    each_pair(a, |upper, lower| {
+    each_pair(square, m, |upper, lower| {
         *upper += *lower;
         *lower = *upper;
     });

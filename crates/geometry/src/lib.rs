@@ -51,6 +51,18 @@
 //! down many times over, and make results depend on their number. A program
 //! that wants more for its own BLAS calls can raise the number after that.
 
+// Input is never trusted: what may fail returns an error. Exceptions say why.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+)]
+
 mod angles;
 mod check;
 pub mod dense;

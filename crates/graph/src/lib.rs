@@ -53,6 +53,18 @@
 //! A generator is always passed in. Splits and orders drawn from the same seed
 //! are the same on every platform and number of threads.
 
+// Input is never trusted: what may fail returns an error. Exceptions say why.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+)]
+
 mod adjacency;
 mod atomic;
 mod batch;

@@ -17,6 +17,10 @@ const ROWS: usize = 128;
 /// At most this many partial weight gradients are kept until they are added.
 const MOST_PARTIALS: usize = 32;
 
+/// From this many multiplications on, the two products of a single block are made
+/// side by side.
+const ALONE_FROM: usize = 1 << 20;
+
 /// `x W^T + b`, rectified if asked for: rows x out.
 pub(crate) fn forward<T: Element>(
     x: &[T],
@@ -77,6 +81,9 @@ pub(crate) fn backward<T: Element>(
     let rows = x.len() / in_features;
     let block_rows = ROWS.max(rows.div_ceil(MOST_PARTIALS));
     let weight = Matrix::new(weight, out_features, in_features);
+    // Few but long rows, as the embeddings of a batch: no blocks to share, but two
+    // products.
+    let alone = rows <= block_rows && rows * in_features * out_features >= ALONE_FROM;
 
     // One block: its partial weight and bias gradients; `dx` is written in place.
     let work = |block: usize, rows: usize, dx: Option<&mut [T]>| {
@@ -102,11 +109,21 @@ pub(crate) fn backward<T: Element>(
         };
         let g = gated.as_deref().unwrap_or(&gradient[range]);
         let g_matrix = Matrix::new(g, rows, out_features);
-        if let Some(dx) = dx {
-            multiply(g_matrix, weight, dx);
-        }
         let mut dw = vec![T::zero(); out_features * in_features];
-        multiply(g_matrix.transposed(), x, &mut dw);
+        let weight_gradient = |dw: &mut [T]| multiply(g_matrix.transposed(), x, dw);
+        match dx {
+            Some(dx) if alone => {
+                rayon::in_place_scope(|scope| {
+                    scope.spawn(|_| weight_gradient(&mut dw));
+                    multiply(g_matrix, weight, dx);
+                });
+            }
+            Some(dx) => {
+                multiply(g_matrix, weight, dx);
+                weight_gradient(&mut dw);
+            }
+            None => weight_gradient(&mut dw),
+        }
         (dw, db)
     };
 

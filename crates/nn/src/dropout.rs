@@ -90,6 +90,7 @@ fn mask(probability: f64, count: usize, rng: &mut ChaCha8Rng) -> Vec<bool> {
     let mut key = [0; 32];
     rng.fill_bytes(&mut key);
     // Below 2^32, as the probability is below 1 by at least 2^-53.
+    #[expect(clippy::cast_possible_truncation, reason = "rounding down is the purpose")]
     let threshold = (probability * (1u64 << 32) as f64) as u64;
     let mut kept = vec![false; count];
     map_chunks(&mut kept, BLOCK, |block, kept| {

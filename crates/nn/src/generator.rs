@@ -28,6 +28,10 @@ pub struct GeneratorState {
 
 impl GeneratorState {
     /// Where `rng` stands now.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a generator has 2^64 blocks of 16 words"
+    )]
     pub fn of(rng: &ChaCha8Rng) -> Self {
         let position = rng.get_word_pos();
         Self {

@@ -123,6 +123,7 @@ impl Init {
         };
         Ok(match dtype {
             DType::F32 => {
+                #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
                 let rounded: Vec<f32> = values.into_iter().map(|v| v as f32).collect();
                 Tensor::from_vec(rounded, shape, device)?
             }

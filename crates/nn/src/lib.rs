@@ -41,6 +41,18 @@
 //! alone, and partial results are added in order. Random numbers come from the
 //! generator that is handed in. Bad input is a typed [`Error`], never a panic.
 
+// Input is never trusted: what may fail returns an error. Exceptions say why.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+)]
+
 mod adam;
 mod adam_config;
 mod affine;

@@ -34,6 +34,18 @@
 //! A seed gives the same bits on any number of threads, and whether repetitions
 //! run side by side or one after the other.
 
+// Input is never trusted: what may fail returns an error. Exceptions say why.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+)]
+
 mod atomic;
 pub mod data;
 mod error;

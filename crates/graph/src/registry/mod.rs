@@ -43,6 +43,7 @@ struct File {
 
 impl Registry {
     /// The one that comes with this crate.
+    #[expect(clippy::expect_used, reason = "a part of the program, parsed by a test")]
     pub fn builtin() -> &'static Self {
         static REGISTRY: LazyLock<Registry> =
             LazyLock::new(|| Registry::parse(BUILTIN).expect("a test parses registry.toml"));

@@ -27,17 +27,23 @@ pub(crate) fn assert_same_bits(work: impl Fn() -> Vec<Tensor> + Sync) {
 
 #[test]
 fn a_training_step_of_an_mlp() {
-    for dtype in [DType::F32, DType::F64] {
+    // Many rows, and few long ones.
+    let shapes = [(4321, 33), (32, 2080)];
+    let dtypes = [DType::F32, DType::F64];
+    for (shape, dtype) in shapes
+        .into_iter()
+        .flat_map(|shape| dtypes.map(|dtype| (shape, dtype)))
+    {
         assert_same_bits(|| {
             let mut rng = ChaCha8Rng::seed_from_u64(4);
             let mut parameters = Parameters::new(dtype, &Device::Cpu).unwrap();
             let config = MlpConfig {
                 output_norm: true,
                 output_relu: true,
-                ..MlpConfig::new(&[33, 64, 17])
+                ..MlpConfig::new(&[shape.1, 64, 17])
             };
             let mlp = Mlp::new(&mut parameters.root(&mut rng), &config).unwrap();
-            let x = Var::from_tensor(&normal((4321, 33), 5).to_dtype(dtype).unwrap()).unwrap();
+            let x = Var::from_tensor(&normal(shape, 5).to_dtype(dtype).unwrap()).unwrap();
             let y = mlp.forward(&x, &mut Pass::Training(&mut rng)).unwrap();
             let gradients = y.sqr().unwrap().sum_all().unwrap().backward().unwrap();
             let mut all = vec![y.detach(), gradients.get(&x).unwrap().clone()];
