@@ -1,4 +1,11 @@
 #![doc = include_str!("../README.md")]
+// Input is never trusted: what may fail returns an error.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
