@@ -17,6 +17,8 @@ mod error;
 mod kernel;
 mod openblas;
 mod package_manager;
+#[cfg(test)]
+mod pages;
 mod process;
 mod process_group;
 mod setup;

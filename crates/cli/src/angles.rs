@@ -1,16 +1,15 @@
 //! `egg angles`: two subspaces, compared in every way.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use egg_gnn::geometry::{Distance, Extension, GrassmannPoint, RankRule, principal_angles};
+use egg_gnn::geometry::{Distance, Error, Extension, GrassmannPoint, RankRule, principal_angles};
 use egg_gnn::graph::{ReadOptions, read_npy};
 use serde_json::{Map, Value, json};
 
 use crate::arguments;
-use crate::console::Style;
-use crate::data::naming;
-use crate::failure::Result;
+use crate::console::{Style, counted};
+use crate::failure::{Failure, Result};
 use crate::table::Table;
 
 /// Principal angles and every distance between the column spaces of two matrices
@@ -31,6 +30,32 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// What is wrong with a matrix, and what to do on the command line about it.
+fn refused(path: &Path, (rows, columns): (usize, usize), error: Error) -> Failure {
+    let (what, help) = match error {
+        Error::DimensionOutOfRange { .. } => (
+            format!("its {columns} columns can't be independent in R^{rows}"),
+            "columns span the subspace, so transpose the matrix; or, if its rows are samples, say with --rank how \
+             many directions count",
+        ),
+        Error::RankDeficient { rank: 0, .. } | Error::ZeroSubspace => (
+            "a zero matrix spans no subspace".to_owned(),
+            "give one that has a direction",
+        ),
+        Error::RankDeficient { rank, columns } => (
+            format!("its {columns} columns span only {}", counted(rank, "dimension")),
+            "leave out columns that depend on others",
+        ),
+        other => {
+            return Failure::In {
+                data: path.display().to_string(),
+                source: Box::new(Failure::Geometry(other)),
+            };
+        }
+    };
+    Failure::other(format!("{}: {what}\nhelp: {help}", path.display()))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(arguments.json);
     let read = |path: &PathBuf| {
@@ -39,9 +64,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             Some(rule) => GrassmannPoint::from_data(matrix.view(), rule),
             None => GrassmannPoint::from_spanning(matrix.view()),
         };
-        naming(&path.display().to_string(), point)
+        point.map_err(|error| refused(path, matrix.dim(), error))
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
+    if a.ambient() != b.ambient() {
+        return Err(Failure::other(format!(
+            "{} has subspaces of R^{}, {} of R^{}: they can't be compared\nhelp: {} must be as many in both",
+            arguments.a.display(),
+            a.ambient(),
+            arguments.b.display(),
+            b.ambient(),
+            if arguments.rank.is_some() {
+                "columns"
+            } else {
+                "rows"
+            }
+        )));
+    }
     let angles = principal_angles(&a, &b)?;
     let missing = a.dimension().abs_diff(b.dimension());
     let extended = Extension::YeLim.extend(angles.clone(), missing);

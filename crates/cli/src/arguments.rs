@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use egg_gnn::cluster::egg::Weighting;
 use egg_gnn::cluster::pipeline::Preset;
 use egg_gnn::geometry::RankRule;
@@ -26,7 +26,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, display_order = 901)]
     pub(crate) verbose: bool,
     /// Threads to work on [default: one for each core]
-    #[arg(long, global = true, display_order = 900, value_name = "N", value_parser = positive)]
+    #[arg(long, global = true, display_order = 900, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -144,14 +144,22 @@ pub(crate) fn told(error: &clap::Error) -> Vec<String> {
     if tips.is_empty() {
         let command = usage.as_deref().and_then(|usage| {
             let mut words = usage.split_whitespace().skip(1);
-            words.next().filter(|word| word.chars().all(char::is_alphabetic))
+            let word = words.next()?;
+            word.chars().all(char::is_alphabetic).then(|| word.to_owned())
         });
-        tips.push(match command {
+        tips.push(match command.or_else(asked_for) {
             Some(command) => format!("`egg {command} --help` lists the options"),
             None => "`egg --help` lists the commands, `egg COMMAND --help` their options".to_owned(),
         });
     }
     vec![what.join(" "), format!("help: {}", tips.join("; "))]
+}
+
+/// The command that was asked for, if it is one.
+fn asked_for() -> Option<String> {
+    let known = Cli::command();
+    let mut words = std::env::args().skip(1);
+    words.find(|word| known.find_subcommand(word).is_some())
 }
 
 /// A finite number above 0.
@@ -186,10 +194,48 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// As many epochs as anybody waits for.
+pub(crate) const MOST_EPOCHS: u64 = 1_000_000_000;
+
+/// As many repetitions as anybody waits for.
+pub(crate) const MOST_REPS: usize = 100_000;
+
+/// As many threads as can be started.
+const MOST_THREADS: usize = 1024;
+
+/// A number of epochs.
+pub(crate) fn epochs(text: &str) -> Result<u64, String> {
+    up_to(text, MOST_EPOCHS)
+}
+
+/// A number of repetitions.
+pub(crate) fn reps(text: &str) -> Result<usize, String> {
+    up_to(text, MOST_REPS)
+}
+
+/// A number of threads, or of runs that have one each.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    up_to(text, MOST_THREADS)
+}
+
+fn up_to<T: Copy + std::str::FromStr + PartialOrd + From<u8> + std::fmt::Display>(
+    text: &str,
+    most: T,
+) -> Result<T, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (T::from(1)..=most).contains(number));
+    number.ok_or_else(|| format!("a whole number from 1 to {most} is needed"))
+}
+
+/// A whole number from 0.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("a whole number from 0 to {} is needed", u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -44,6 +44,17 @@ impl Style {
     }
 }
 
+/// `1 graph`, `2 graphs`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+/// `1 epoch`, `2 epochs`.
+pub(crate) fn epochs(number: u64) -> String {
+    counted(usize::try_from(number).unwrap_or(usize::MAX), "epoch")
+}
+
 /// Set once nobody reads standard output any more.
 static NOBODY_READS: AtomicBool = AtomicBool::new(false);
 
@@ -63,6 +74,11 @@ pub(crate) fn print(line: &str) {
             std::process::exit(1);
         }
     }
+}
+
+/// Something to know that is no error, whatever the style.
+pub(crate) fn note(line: &str) {
+    warn(&format!("note: {line}"));
 }
 
 /// A line on standard error; there is nobody to tell if that fails.

@@ -27,6 +27,9 @@ pub(crate) struct Data {
     graph_names: Option<Vec<String>>,
     node_names: Option<Vec<String>>,
     first_node: usize,
+    /// Files that are read, or would be if they were there; folders with nothing
+    /// else in them.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Data {
@@ -63,12 +66,16 @@ impl Data {
         let source = DataSource::of(entry, path);
         let loaded = source.load(&ReadOptions::default(), &cache)?;
         let dataset = loaded.dataset.with_name(&entry.name);
-        Ok(Self::plain(dataset, source.path.display().to_string()))
+        Ok(Self {
+            files: vec![source.path.clone()],
+            ..Self::plain(dataset, source.path.display().to_string())
+        })
     }
 
     fn at(path: &Path) -> Result<Self> {
         let options = ReadOptions::default();
         let source = DataSource::detect(path)?;
+        is_not_a_part(path)?;
         let shown = path.display().to_string();
         match source.layout {
             Layout::EdgeList => {
@@ -77,6 +84,7 @@ impl Data {
                 Ok(Self {
                     node_names: read.names,
                     first_node: usize::from(files.node_ids() == NodeIds::OneBased),
+                    files: files.files().map(Path::to_owned).chain(beside(path)).collect(),
                     ..Self::plain(read.dataset.with_name(&source.name), shown)
                 })
             }
@@ -84,10 +92,14 @@ impl Data {
                 let read = read_graph_tables(path, &options)?;
                 Ok(Self {
                     graph_names: Some(read.names),
+                    files: tables(path, &["edges", "nodes", "graphs"]),
                     ..Self::plain(read.dataset, shown)
                 })
             }
-            _ => Ok(Self::plain(source.load(&options, &Cache::Off)?.dataset, shown)),
+            _ => Ok(Self {
+                files: vec![path.to_owned()],
+                ..Self::plain(source.load(&options, &Cache::Off)?.dataset, shown)
+            }),
         }
     }
 
@@ -98,7 +110,26 @@ impl Data {
             graph_names: None,
             node_names: None,
             first_node: 0,
+            files: Vec::new(),
         }
+    }
+
+    /// The graphs whose label is known, and how many there are besides.
+    pub(crate) fn labelled(self) -> Result<(Self, usize)> {
+        let Some(targets) = self.dataset.targets() else {
+            return Ok((self, 0));
+        };
+        let all = self.dataset.len();
+        let known: Vec<usize> = (0..all).filter(|graph| targets.is_known(*graph)).collect();
+        if known.len() == all {
+            return Ok((self, 0));
+        }
+        let data = Self {
+            dataset: self.dataset.subset(&known)?,
+            graph_names: Some(known.iter().map(|graph| self.graph_name(*graph)).collect()),
+            ..self
+        };
+        Ok((data, all - known.len()))
     }
 
     /// What a graph is called in the files, or its number from 0.
@@ -113,6 +144,54 @@ impl Data {
         own.cloned()
             .unwrap_or_else(|| (index + self.first_node).to_string())
     }
+}
+
+/// Refuses a file that is one table of several: by itself it would be taken for
+/// something else.
+fn is_not_a_part(path: &Path) -> Result<()> {
+    let stem = path.file_stem().unwrap_or_default();
+    let table = TABLES.iter().any(|name| stem == *name);
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !table || path.is_dir() {
+        return Ok(());
+    }
+    let others = tables(folder, &TABLES)
+        .into_iter()
+        .filter(|other| other.exists() && other.file_stem() != path.file_stem());
+    match others.count() {
+        0 => Ok(()),
+        _ => Err(Failure::other(format!(
+            "{} is one of several tables that belong together\nhelp: give the folder that they are in, {}",
+            path.display(),
+            folder.display()
+        ))),
+    }
+}
+
+/// What the tables of a folder are called.
+const TABLES: [&str; 5] = ["edges", "nodes", "graphs", "features", "labels"];
+
+/// Where tables of a folder would be.
+fn tables(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
+    let endings = ["csv", "tsv", "txt", "npy"];
+    let named = |name: &&str| endings.map(|ending| folder.join(format!("{name}.{ending}")));
+    names.iter().flat_map(named).collect()
+}
+
+/// Where features and labels of a list of edges would be.
+fn beside(edges: &Path) -> Vec<PathBuf> {
+    if edges.is_dir() {
+        return tables(edges, &TABLES);
+    }
+    let stem = edges.file_stem().unwrap_or_default().to_string_lossy();
+    let names = ["features", "labels"].map(|what| format!("{stem}.{what}"));
+    tables(
+        edges.parent().unwrap_or(Path::new("")),
+        &names.each_ref().map(String::as_str),
+    )
 }
 
 /// In the folder we are in, or in that of the checkout around it.

@@ -12,7 +12,7 @@ use egg_report::{Estimate, Kind, Method, Record, svg};
 use crate::console::Style;
 use crate::failure::{Failure, Result};
 use crate::table::Table;
-use crate::{interrupt, model};
+use crate::{interrupt, output};
 
 /// The convolutions, as groups of methods are called in records.
 const GROUPS: [(&str, &[&str]); 2] = [("linear GCN", &["--linear"]), ("GCN", &[])];
@@ -25,7 +25,7 @@ The two classes have the same graphs and the same means; they differ in how feat
 Linear convolutions keep all means at zero, so sum and mean have nothing to see. EGG pools the
 subspace itself, and the maximum grows with the spread along the directions that it learns. ReLU
 makes means of spreads (the mean of max(x, 0) grows with the variance of x): behind it the classes
-reach every pooling, and EGG has no lead any more.";
+reach every pooling, and none has a lead.";
 
 const WEIGHTS: &str = "\
 The paper weighs all directions that it keeps alike, the weakest as much as the strongest. That need not
@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let page = arguments.out.join("report.html");
     egg_report::write_html(&page, &records)?;
     if let Some(picture) = picture(&records)? {
-        model::write(&arguments.out.join("demo.svg"), picture.as_bytes())?;
+        output::write(&arguments.out.join("demo.svg"), picture.as_bytes())?;
     }
     style.say(format!(
         "{:.1} s in all. The report opens in any browser:",
@@ -261,7 +261,7 @@ fn estimate(estimate: &Estimate) -> String {
         return "-".to_owned();
     }
     let deviation = estimate
-        .deviation
+        .spread()
         .map_or_else(String::new, |deviation| format!(" +- {:.1}", 100.0 * deviation));
     format!("{:.1}{deviation} %", 100.0 * estimate.mean)
 }

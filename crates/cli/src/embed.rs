@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use egg_gnn::graph::write_npy;
+use egg_gnn::pool::PoolingConfig;
 use ndarray::Array2;
 use serde_json::json;
 
 use crate::arguments::Common;
-use crate::console::Style;
+use crate::console::{Style, counted};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
-use crate::model;
+use crate::{model, output};
 
 /// Write the embeddings of graphs, or of their nodes, to a NumPy file
 ///
@@ -42,15 +43,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(arguments.common.json);
     let trained = model::load(&arguments.model)?;
-    let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
-    let embedding = naming(data.dataset.name(), trained.embed(data.dataset.clone()))?;
     let pooling = &trained.config().model.pooling;
+    let no_subspaces = || {
+        Failure::other(format!(
+            "--leverage is of subspaces, and this model pools with {pooling}\nhelp: train one with --pool egg"
+        ))
+    };
+    if arguments.leverage && !matches!(pooling, PoolingConfig::Egg { .. }) {
+        return Err(no_subspaces());
+    }
+    let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    output::check("--out", &arguments.out, &data.files)?;
+    let clamped = model::tell_unseen(&trained, &data);
+    let embedding = naming(data.dataset.name(), trained.embed(data.dataset.clone()))?;
     let (what, rows) = if arguments.leverage {
-        let subspaces = embedding.subspaces.ok_or_else(|| {
-            Failure::other(format!(
-                "--leverage is of subspaces, and this model pools with {pooling}\nhelp: train one with --pool egg"
-            ))
-        })?;
+        let subspaces = embedding.subspaces.ok_or_else(no_subspaces)?;
         let count = subspaces.leverage.len();
         let column = Array2::from_shape_vec((count, 1), subspaces.leverage);
         (
@@ -65,13 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         ("graphs", embedding.graphs)
     };
-    if let Some(folder) = arguments
-        .out
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
-    }
+    output::make_folder(&arguments.out)?;
     write_npy(&arguments.out, rows.view())?;
     let out = arguments.out.display().to_string();
     style.emit(&json!({
@@ -80,12 +81,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "rows": rows.nrows(),
         "columns": rows.ncols(),
         "graphs": data.dataset.len(),
+        "degrees_clamped": clamped,
         "out": out,
     }));
     style.say(format!(
-        "{what}: {} rows x {} columns of f32 in {out}",
-        rows.nrows(),
-        rows.ncols()
+        "{what}: {} x {} of f32 in {out}",
+        counted(rows.nrows(), "row"),
+        counted(rows.ncols(), "column")
     ));
     Ok(())
 }

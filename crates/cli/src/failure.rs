@@ -110,11 +110,18 @@ const OTHER_RUN: &str = "the same command line is needed to resume; or name anot
 fn pool_remedy(error: &pool::Error) -> Option<String> {
     match error {
         pool::Error::Graph(error) => graph_remedy(error),
-        pool::Error::InRepetition { source, .. } | pool::Error::InBatch { source, .. } => pool_remedy(source),
+        pool::Error::InRepetition { source, .. } | pool::Error::InBatch { source, .. }
+            if !error.is_divergence() =>
+        {
+            pool_remedy(source)
+        }
         pool::Error::OtherRun { .. } => Some(OTHER_RUN.into()),
-        pool::Error::Targets { .. } => Some(
-            "`egg train` needs a label for every graph; `egg cluster` clusters the nodes of one graph".into(),
-        ),
+        error if error.is_divergence() => {
+            Some("training ran away; a lower --lr may help, or features that are scaled".into())
+        }
+        pool::Error::Targets { .. } => {
+            Some("`egg train` needs graphs with labels; `egg cluster` clusters the nodes of one graph".into())
+        }
         _ => None,
     }
 }

@@ -15,6 +15,7 @@ mod generate;
 mod info;
 mod interrupt;
 mod model;
+mod output;
 mod predict;
 mod progress;
 mod record;

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use egg_gnn::pool::data::InputFeatures;
 use egg_gnn::pool::folder::TrainedModel;
 
+use crate::console::{counted, note};
+use crate::data::Data;
 use crate::failure::{Failure, Result};
 
 /// A model's folder, or that of the run it is in.
@@ -24,12 +27,19 @@ pub(crate) fn load(folder: &Path) -> Result<TrainedModel> {
     }
 }
 
-/// Writes a file that is there whole or not at all.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+/// How many nodes have more neighbours than any that the model was trained on; if
+/// there are some, says what they are taken for.
+pub(crate) fn tell_unseen(trained: &TrainedModel, data: &Data) -> usize {
+    let features = trained.config().model.features;
+    let unseen = features.unseen(&data.dataset);
+    if let (InputFeatures::Degree { most }, true) = (features, unseen > 0) {
+        note(&format!(
+            "{}: {} with more than {most} neighbours, the most in training, taken for nodes with {most}",
+            data.dataset.name(),
+            counted(unseen, "node")
+        ));
     }
-    egg_gnn::nn::atomic::write(path, bytes).map_err(Failure::file(path))
+    unseen
 }
 
 /// A field of a CSV row, quoted where it must be.

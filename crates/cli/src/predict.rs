@@ -8,10 +8,11 @@ use egg_gnn::pool::folder::{Prediction, TrainedModel};
 use serde_json::json;
 
 use crate::arguments::Common;
-use crate::console::Style;
+use crate::console::{Style, counted};
 use crate::data::{Data, naming};
 use crate::failure::Result;
 use crate::model::{self, csv_field};
+use crate::output;
 use crate::table::Table;
 
 /// How many predictions a table shows; a file has all.
@@ -37,6 +38,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(arguments.common.json);
     let trained = model::load(&arguments.model)?;
     let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    if let Some(path) = &arguments.out {
+        output::check("--out", path, &data.files)?;
+    }
+    let clamped = model::tell_unseen(&trained, &data);
     let predictions = naming(data.dataset.name(), trained.predict(data.dataset.clone()))?;
     for (graph, prediction) in predictions.iter().enumerate() {
         style.emit(&match prediction {
@@ -59,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         });
     }
     if let Some(path) = &arguments.out {
-        model::write(path, csv(&trained, &data, &predictions).as_bytes())?;
+        output::write(path, csv(&trained, &data, &predictions).as_bytes())?;
     }
     let right = accuracy(&data, &predictions);
     style.emit(&json!({
@@ -68,6 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "data": data.dataset.name(),
         "metric": right.map(|_| "accuracy"),
         "mean": right,
+        "degrees_clamped": clamped,
         "out": arguments.out.as_ref().map(|path| path.display().to_string()),
     }));
     tell(style, arguments, &data, &predictions, right);
@@ -149,8 +155,8 @@ fn tell(style: Style, arguments: &Arguments, data: &Data, predictions: &[Predict
         style.say(format!("  ... and {} more", predictions.len() - SHOWN));
     }
     style.say(format!(
-        "\n{} graphs of {}",
-        predictions.len(),
+        "\n{} of {}",
+        counted(predictions.len(), "graph"),
         data.dataset.name()
     ));
     if let Some(right) = right {

@@ -91,7 +91,9 @@ impl TrainProgress {
 
     fn epoch(&self, repetition: usize, epoch: &EpochReport) {
         self.count(repetition, epoch.epoch);
-        self.style.emit(&epoch_json(repetition, epoch));
+        if !self.quiet {
+            self.style.emit(&epoch_json(repetition, epoch));
+        }
         let rep = repetition + 1;
         let shown = |score: Option<f64>| score.map_or_else(|| "-".into(), |score| format!("{score:.4}"));
         let (metric, best) = (self.metric, if epoch.best { " *" } else { "" });

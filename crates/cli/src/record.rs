@@ -186,9 +186,10 @@ pub(crate) fn digest(split: &Split) -> String {
     format!("{hash:016x}")
 }
 
-/// The command line, to be typed again.
+/// The command line, to be typed again: from the beginning, even of a run that was
+/// resumed.
 pub(crate) fn command() -> String {
-    let words = std::env::args().skip(1);
+    let words = std::env::args().skip(1).filter(|word| word != "--resume");
     egg_report::shell_command(std::iter::once("egg".to_owned()).chain(words))
 }
 

@@ -7,6 +7,7 @@ use egg_report::Record;
 
 use crate::console::Style;
 use crate::failure::{Failure, Result};
+use crate::output;
 
 /// Draw the report of a run, or of all runs below a folder, as one HTML page
 #[derive(Debug, Args)]
@@ -20,24 +21,31 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let records = records(&arguments.folder)?;
+    let folders = folders(&arguments.folder)?;
     let out = arguments
         .out
         .clone()
         .unwrap_or_else(|| arguments.folder.join("report.html"));
-    if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    let files: Vec<PathBuf> = folders
+        .iter()
+        .map(|folder| folder.join(egg_report::FILE_NAME))
+        .collect();
+    output::check("--out", &out, &files)?;
+    let mut records = Vec::new();
+    for folder in &folders {
+        records.push(Record::read(folder)?);
     }
+    output::make_folder(&out)?;
     egg_report::write_html(&out, &records)?;
     Style::of(false).say(out.display().to_string());
     Ok(())
 }
 
-/// The record of a folder, or of each folder in it, by name.
-fn records(folder: &Path) -> Result<Vec<Record>> {
+/// A folder that has a record, or those in it that have one, by name.
+fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let has_record = |folder: &Path| folder.join(egg_report::FILE_NAME).is_file();
     if has_record(folder) {
-        return Ok(vec![Record::read(folder)?]);
+        return Ok(vec![folder.to_owned()]);
     }
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(Failure::file(folder))? {
@@ -55,5 +63,5 @@ fn records(folder: &Path) -> Result<Vec<Record>> {
             egg_report::FILE_NAME
         )));
     }
-    folders.iter().map(|folder| Ok(Record::read(folder)?)).collect()
+    Ok(folders)
 }

@@ -12,58 +12,43 @@ const RUNS: &str = "runs";
 /// DIR/model/         the trained model, for predict and embed
 /// DIR/run.json       the record, for report
 /// ```
-#[derive(Debug, Clone)]
+/// A folder that was made for a run, but nothing was kept in, is removed again.
+#[derive(Debug)]
 pub(crate) struct RunFolder {
     path: PathBuf,
+    /// Whether it was not there before.
+    new: bool,
 }
 
 impl RunFolder {
     /// The folder that the user named, or one by its name below `runs`; a new one,
     /// or with `resume` one that is there.
     pub(crate) fn open(named: Option<&Path>, default: &str, resume: bool) -> Result<Self> {
-        let folder = match named {
-            Some(path) => Self {
-                path: path.to_owned(),
-            },
-            None => Self::below(Path::new(RUNS), default, resume),
+        let path = match named {
+            Some(path) => path.to_owned(),
+            None => below(Path::new(RUNS), default, resume),
         };
-        let shown = folder.path.display();
-        match (folder.holds_a_run(), resume) {
+        let shown = path.display();
+        match (holds_a_run(&path), resume) {
             (true, false) => Err(Failure::other(format!(
                 "{shown} holds a run already\nhelp: add --resume to go on with it, or name another folder with --out"
             ))),
             (false, true) => Err(Failure::other(format!(
                 "there is no run to resume in {shown}\nhelp: leave --resume out to begin one"
             ))),
-            (false, false) if folder.path.exists() && !is_empty(&folder.path) => Err(Failure::other(
-                format!("{shown} has something else in it\nhelp: name a new folder with --out"),
-            )),
+            (false, false) if path.is_file() => Err(Failure::other(format!(
+                "{shown} is a file\nhelp: name a new folder with --out"
+            ))),
+            (false, false) if path.exists() && !is_left_over(&path) => Err(Failure::other(format!(
+                "{shown} has something else in it\nhelp: name a new folder with --out"
+            ))),
             _ => {
+                let new = !path.exists();
+                let folder = Self { path, new };
                 let checkpoints = folder.checkpoints();
                 std::fs::create_dir_all(&checkpoints).map_err(Failure::file(checkpoints))?;
                 Ok(folder)
             }
-        }
-    }
-
-    /// `runs/NAME`, `runs/NAME-2`, ...: the first that is free, or the last that
-    /// is not.
-    fn below(parent: &Path, name: &str, resume: bool) -> Self {
-        let numbered = |number: usize| match number {
-            1 => parent.join(name),
-            _ => parent.join(format!("{name}-{number}")),
-        };
-        let mut number = 1;
-        while numbered(number).exists() {
-            number += 1;
-        }
-        let chosen = if resume {
-            number.saturating_sub(1).max(1)
-        } else {
-            number
-        };
-        Self {
-            path: numbered(chosen),
         }
     }
 
@@ -83,8 +68,31 @@ impl RunFolder {
         self.path.join(egg_report::FILE_NAME)
     }
 
+    /// Whether a run could go on here.
+    pub(crate) fn has_something(&self) -> bool {
+        holds_a_run(&self.path)
+    }
+
+    /// The command that draws what is here, once it is.
+    pub(crate) fn report_command(&self) -> String {
+        let path = self.path.display().to_string();
+        egg_report::shell_command(["egg".to_owned(), "report".to_owned(), path])
+    }
+
+    /// After Ctrl-C: what is kept here, and how to go on.
+    pub(crate) fn interrupted(&self, kept: &str) -> Failure {
+        Failure::Interrupted(match self.has_something() {
+            true => format!(
+                "{kept} kept in {}\nto go on: {}",
+                self.path.display(),
+                self.resume_command()
+            ),
+            false => "nothing was finished that could be kept\nthe same command begins anew".to_owned(),
+        })
+    }
+
     /// The command that goes on with the run in this folder.
-    pub(crate) fn resume_command(&self) -> String {
+    fn resume_command(&self) -> String {
         let mut words: Vec<String> = std::env::args().collect();
         if let Some(program) = words.first_mut() {
             let name = Path::new(&*program)
@@ -105,14 +113,68 @@ impl RunFolder {
         }
         egg_report::shell_command(words)
     }
+}
 
-    fn holds_a_run(&self) -> bool {
-        self.record().exists() || self.checkpoints().exists() || self.model().exists()
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if self.has_something() {
+            return;
+        }
+        remove_empty(&self.checkpoints());
+        if self.new {
+            // Not if something else has come into it.
+            let _ = std::fs::remove_dir(&self.path);
+        }
     }
 }
 
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+/// `runs/NAME`, `runs/NAME-2`, ...: the first that is free, or the last that
+/// holds a run.
+fn below(parent: &Path, name: &str, resume: bool) -> PathBuf {
+    let numbered = |number: usize| match number {
+        1 => parent.join(name),
+        _ => parent.join(format!("{name}-{number}")),
+    };
+    let is_free = |path: &Path| !path.exists() || is_left_over(path);
+    let mut number = 1;
+    while !is_free(&numbered(number)) {
+        number += 1;
+    }
+    match resume {
+        true => numbered(number.saturating_sub(1).max(1)),
+        false => numbered(number),
+    }
+}
+
+fn holds_a_run(folder: &Path) -> bool {
+    let record = folder.join(egg_report::FILE_NAME);
+    record.exists() || folder.join("model").exists() || !has_no_files(&folder.join("checkpoints"))
+}
+
+/// Whether a folder is empty, or as a run left it that was not even begun.
+fn is_left_over(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return false;
+    };
+    let mut entries = entries.flatten().map(|entry| entry.path());
+    entries.all(|path| path.ends_with("checkpoints") && path.is_dir() && has_no_files(&path))
+}
+
+/// Neither in the folder nor below; there may be no such folder.
+fn has_no_files(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return !folder.exists();
+    };
+    let mut entries = entries.flatten().map(|entry| entry.path());
+    entries.all(|path| path.is_dir() && has_no_files(&path))
+}
+
+/// Folders in which there is no file.
+fn remove_empty(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        remove_empty(&entry.path());
+    }
+    let _ = std::fs::remove_dir(folder);
 }
 
 #[cfg(test)]
@@ -125,20 +187,46 @@ mod tests {
         let named = place.path().join("a");
         let open = |resume| RunFolder::open(Some(&named), "", resume);
         assert!(open(true).unwrap_err().to_string().contains("no run to resume"));
-        open(false).unwrap();
+        let folder = open(false).unwrap();
+        std::fs::write(folder.checkpoints().join("repetition-1.safetensors"), "").unwrap();
+        drop(folder);
         assert!(open(false).unwrap_err().to_string().contains("--resume"));
         open(true).unwrap();
         std::fs::write(place.path().join("b"), "").unwrap();
-        let other = RunFolder::open(Some(place.path()), "", false).unwrap_err();
-        assert!(other.to_string().contains("something else"));
+        let other = |path: &Path| RunFolder::open(Some(path), "", false).unwrap_err().to_string();
+        assert!(other(place.path()).contains("something else"));
+        assert!(other(&place.path().join("b")).contains("is a file"));
+    }
+
+    #[test]
+    fn a_run_that_kept_nothing_leaves_nothing_and_blocks_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let named = place.path().join("a");
+        let open = || RunFolder::open(Some(&named), "", false);
+        let folder = open().unwrap();
+        std::fs::create_dir(folder.checkpoints().join("egg")).unwrap();
+        assert!(
+            folder
+                .interrupted("x")
+                .to_string()
+                .contains("nothing was finished")
+        );
+        drop(folder);
+        assert!(!named.exists());
+        // A folder of the user's stays, whatever an earlier run left in it.
+        std::fs::create_dir_all(named.join("checkpoints/egg")).unwrap();
+        drop(open().unwrap());
+        assert!(named.is_dir() && is_left_over(&named));
     }
 
     #[test]
     fn unnamed_runs_are_numbered() {
         let place = tempfile::tempdir().unwrap();
-        let below = |resume| RunFolder::below(place.path(), "x", resume).path;
+        let below = |resume| super::below(place.path(), "x", resume);
         assert_eq!(below(false), place.path().join("x"));
-        std::fs::create_dir(place.path().join("x")).unwrap();
+        std::fs::create_dir_all(place.path().join("x/checkpoints")).unwrap();
+        assert_eq!(below(false), place.path().join("x"));
+        std::fs::write(place.path().join("x/run.json"), "").unwrap();
         assert_eq!(
             (below(false), below(true)),
             (place.path().join("x-2"), place.path().join("x"))

@@ -17,7 +17,7 @@ use egg_report::{Kind, Record};
 use serde_json::json;
 
 use crate::arguments::{self, Common};
-use crate::console::Style;
+use crate::console::{self, Style, counted, epochs};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
@@ -30,6 +30,9 @@ use crate::table::Table;
 const CHECKPOINT_EVERY: u64 = 10;
 
 /// Train a graph classifier, and keep its best model
+///
+/// Settings that are not given are the paper's, as listed here. For some benchmarks, with --pool egg
+/// and --protocol paper, they are what trials chose (docs/TRAINING.md); the first lines say which.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// What to train on: a registered name, a path, or demo:covariance
@@ -60,37 +63,37 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "RULE", value_parser = arguments::rank)]
     pub(crate) rank: Option<RankRule>,
     /// Width of the convolutions [default: 32]
-    #[arg(long, value_name = "N", value_parser = arguments::positive)]
+    #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) hidden: Option<usize>,
     /// Number of convolutions [default: 2 for gcn, 4 for gin; more for NCI1 and ogbg-molhiv]
-    #[arg(long, value_name = "N", value_parser = arguments::positive)]
+    #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) layers: Option<usize>,
     /// Linear convolutions: no ReLU after GCN's
     #[arg(long)]
     pub(crate) linear: bool,
     /// Adam's learning rate at the start [default: 0.001]
-    #[arg(long, value_name = "X", value_parser = arguments::rate)]
+    #[arg(long, value_name = "X", value_parser = arguments::rate, allow_negative_numbers = true)]
     pub(crate) lr: Option<f64>,
     /// Adam's L2 decay [default: 0.0005]
-    #[arg(long, value_name = "X", value_parser = arguments::not_negative)]
+    #[arg(long, value_name = "X", value_parser = arguments::not_negative, allow_negative_numbers = true)]
     pub(crate) weight_decay: Option<f64>,
     /// Dropout of the head [default: 0.5]
-    #[arg(long, value_name = "X", value_parser = arguments::share)]
+    #[arg(long, value_name = "X", value_parser = arguments::share, allow_negative_numbers = true)]
     pub(crate) dropout: Option<f64>,
     /// Graphs per step [default: 32]
-    #[arg(long, value_name = "N", value_parser = arguments::positive)]
+    #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) batch: Option<usize>,
     /// Epochs at most [default: 200]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = arguments::epochs, allow_negative_numbers = true)]
     pub(crate) epochs: Option<u64>,
     /// Epochs without a better validation loss before a repetition ends [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = arguments::epochs, allow_negative_numbers = true)]
     pub(crate) patience: Option<u64>,
     /// Repetitions
-    #[arg(long, value_name = "N", default_value = "10", value_parser = arguments::positive)]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = arguments::reps, allow_negative_numbers = true)]
     pub(crate) reps: usize,
     /// Of all randomness
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = arguments::seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// How splits are made and losses added up
     #[arg(long, value_name = "paper|fair", default_value = "paper", value_parser = arguments::protocol)]
@@ -185,10 +188,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(json);
     let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
     let name = data.dataset.name().to_owned();
-    naming(&name, train(arguments, &data, style, quiet))
+    let (data, unlabelled) = labelled(data)?;
+    naming(&name, train(arguments, &data, unlabelled, style, quiet))
 }
 
-fn train(arguments: &Arguments, data: &Data, style: Style, quiet: bool) -> Result<()> {
+/// What can be learnt from. The rest is left out, and said.
+pub(crate) fn labelled(data: Data) -> Result<(Data, usize)> {
+    let (data, unlabelled) = data.labelled()?;
+    if unlabelled > 0 {
+        let (are, they) = if unlabelled == 1 {
+            ("is", "it")
+        } else {
+            ("are", "they")
+        };
+        console::note(&format!(
+            "{}: {} without a label {are} left out of training, validation and test; `egg predict` says what {they} may be",
+            data.dataset.name(),
+            counted(unlabelled, "graph")
+        ));
+    }
+    Ok((data, unlabelled))
+}
+
+fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, quiet: bool) -> Result<()> {
     let begin = Instant::now();
     let settings = &arguments.settings;
     let experiment = settings.experiment(data)?;
@@ -207,19 +229,35 @@ fn train(arguments: &Arguments, data: &Data, style: Style, quiet: bool) -> Resul
         pooling_name(&experiment.model.pooling),
         data.dataset.name()
     );
-    style.say(format!(
-        "{title}: {} graphs, protocol {}, seed {}, {} repetitions of at most {} epochs",
-        data.dataset.len(),
-        experiment.protocol,
-        experiment.seed,
-        experiment.repetitions,
-        experiment.training.max_epochs
-    ));
-    if experiment.model.features != InputFeatures::AsTheyAre {
+    if !quiet {
         style.say(format!(
-            "node features: {:?}, {} columns",
-            experiment.model.features,
-            graphs.inputs()
+            "{title}: {}, protocol {}, seed {}, {} of at most {}",
+            counted(data.dataset.len(), "graph"),
+            experiment.protocol,
+            experiment.seed,
+            counted(experiment.repetitions, "repetition"),
+            epochs(experiment.training.max_epochs)
+        ));
+        style.say(match experiment.model.features {
+            InputFeatures::AsTheyAre => format!("node features: {} columns", graphs.inputs()),
+            InputFeatures::Degree { most } => {
+                format!(
+                    "node features: the degree, one of {} columns (0 to {most})",
+                    graphs.inputs()
+                )
+            }
+            InputFeatures::OgbAtoms => format!("node features: OGB's atoms, {} columns", graphs.inputs()),
+        });
+        let (model, training) = (&experiment.model, &experiment.training);
+        style.say(format!(
+            "lr {}, weight decay {}, hidden {}, layers {}, dropout {}, batch {}, patience {}",
+            training.learning_rate,
+            training.weight_decay,
+            model.hidden,
+            model.layers,
+            model.head.dropout,
+            training.batch_size,
+            training.patience
         ));
     }
 
@@ -247,11 +285,11 @@ fn train(arguments: &Arguments, data: &Data, style: Style, quiet: bool) -> Resul
     });
     progress.finish();
     let report = match report {
-        Err(pool::Error::Cancelled) => {
-            return Err(Failure::Interrupted(format!(
-                "the last epoch is kept in {}\nto go on: {}",
-                folder.path().display(),
-                folder.resume_command()
+        Err(pool::Error::Cancelled) => return Err(folder.interrupted("the last epoch is")),
+        Err(error) if error.is_divergence() && folder.has_something() => {
+            return Err(Failure::other(format!(
+                "{error}\nhelp: what was trained until then is in {}; name another folder with --out for the next try",
+                folder.path().display()
             )));
         }
         other => other?,
@@ -263,7 +301,14 @@ fn train(arguments: &Arguments, data: &Data, style: Style, quiet: bool) -> Resul
     trained.save(folder.model())?;
     let record = record_of(title, settings, &experiment, &report, &splits, data, &trained)?;
     record.write(&folder.record())?;
-    tell(style, &report, best, &folder, begin.elapsed().as_secs_f64());
+    tell(
+        style,
+        &report,
+        best,
+        unlabelled,
+        &folder,
+        begin.elapsed().as_secs_f64(),
+    );
     Ok(())
 }
 
@@ -313,7 +358,7 @@ fn record_of(
 }
 
 /// The last words: a table for people, an object for programs.
-fn tell(style: Style, report: &Report, best: usize, folder: &RunFolder, seconds: f64) {
+fn tell(style: Style, report: &Report, best: usize, unlabelled: usize, folder: &RunFolder, seconds: f64) {
     let experiment = &report.experiment;
     let metric = experiment.training.metric;
     let score =
@@ -345,6 +390,7 @@ fn tell(style: Style, report: &Report, best: usize, folder: &RunFolder, seconds:
         "conv": experiment.model.architecture.name(),
         "pool": pooling_name(&experiment.model.pooling),
         "reps": experiment.repetitions,
+        "unlabelled": unlabelled,
         "seed": experiment.seed,
         "out": folder.path().display().to_string(),
         "model": folder.model().display().to_string(),
@@ -366,16 +412,17 @@ fn tell(style: Style, report: &Report, best: usize, folder: &RunFolder, seconds:
     }
     style.say(format!("\n{}", table.text()));
     if let Some(test) = report.test {
-        let deviation = test
-            .deviation
-            .map_or_else(String::new, |deviation| format!(" +- {deviation:.4}"));
-        style.say(format!(
-            "\ntest {metric} {:.4}{deviation} (mean +- standard deviation of {}, ddof {}), {seconds:.1} s",
-            test.mean, test.count, test.ddof
-        ));
+        style.say(match test.deviation.filter(|_| test.count > 1) {
+            Some(deviation) => format!(
+                "\ntest {metric} {:.4} +- {deviation:.4} (mean +- standard deviation of {}, ddof {}), {seconds:.1} s",
+                test.mean, test.count, test.ddof
+            ),
+            None => format!("\ntest {metric} {:.4} (of one repetition), {seconds:.1} s", test.mean),
+        });
     }
-    let shown = folder.path().display();
     style.say(format!(
-        "model and record in {shown}; `egg report {shown}` draws them"
+        "model and record in {}; `{}` draws them",
+        folder.path().display(),
+        folder.report_command()
     ));
 }

@@ -79,7 +79,7 @@ pub enum Error {
     },
     /// A graph has no pair of nodes that is no edge.
     #[error(
-        "the graph of {nodes} nodes is complete, so no pair can be sampled as a negative; use the exact likelihood"
+        "the graph of {nodes} nodes is complete: there is no pair without an edge to compare edges with; leave out its weakest edges"
     )]
     NoNonEdges {
         /// Nodes of the graph.
@@ -104,9 +104,7 @@ pub enum Error {
         nodes: usize,
     },
     /// A data set is not one graph.
-    #[error(
-        "the data set has {graphs} graphs; the nodes of one graph are clustered, so take one with GraphDataset::subset"
-    )]
+    #[error("the data set has {graphs} graphs, but the nodes of one graph are clustered: take one of them")]
     NotOneGraph {
         /// How many graphs there are.
         graphs: usize,

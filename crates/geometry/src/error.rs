@@ -79,7 +79,7 @@ pub enum Error {
     /// The columns of a basis are not orthonormal.
     #[error(
         "basis is not orthonormal: max |U^T U - I| = {deviation:e} exceeds {tolerance:e}; \
-         use GrassmannPoint::from_spanning for a basis that only spans the subspace"
+         take it as a matrix whose columns span the subspace instead (from_spanning)"
     )]
     NotOrthonormal {
         /// The largest entry of `|U^T U - I|`.
@@ -90,7 +90,7 @@ pub enum Error {
     /// The columns of a spanning matrix are linearly dependent.
     #[error(
         "the {columns} columns span only {rank} dimensions; \
-         use GrassmannPoint::from_data with a rank rule to keep what is there"
+         leave out those that depend on others, or take data with a rank rule"
     )]
     RankDeficient {
         /// The numerical rank.

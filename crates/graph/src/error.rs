@@ -56,7 +56,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A file is larger than it may be.
-    #[error("{}: {what} is over the limit of {limit}; raise it in ReadOptions if the file can be trusted", file.display())]
+    #[error("{}: {what} is over the limit of {limit}; if the file can be trusted, read it with a higher one", file.display())]
     OverLimit {
         /// The file.
         file: PathBuf,

@@ -196,6 +196,23 @@ impl Targets {
         self.len() == 0
     }
 
+    /// Whether the target of a graph is known; not of one that is not there.
+    ///
+    /// ```
+    /// use egg_graph::{Labels, Targets};
+    /// let targets = Targets::Classes(Labels::new(&[Some(0), None], vec!["ring".into()])?);
+    /// assert_eq!((targets.is_known(0), targets.is_known(1), targets.is_known(2)), (true, false, false));
+    /// # Ok::<(), egg_graph::Error>(())
+    /// ```
+    pub fn is_known(&self, graph: usize) -> bool {
+        match self {
+            Self::Classes(labels) => labels.get(graph).is_some(),
+            Self::Values(values) => {
+                graph < values.nrows() && values.row(graph).iter().all(|value| value.is_finite())
+            }
+        }
+    }
+
     /// Some of them, by index; the indices must be in range.
     pub(crate) fn select(&self, indices: &[usize]) -> Self {
         match self {

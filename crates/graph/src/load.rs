@@ -115,7 +115,10 @@ impl DataSource {
                 several => {
                     return Err(Error::UnknownLayout {
                         path: path.to_owned(),
-                        problem: format!("holds {}; name the one that is meant", several.join(", ")),
+                        problem: format!(
+                            "holds {}; ask for one by its registered name, or keep each in a folder of its own",
+                            several.join(", ")
+                        ),
                     });
                 }
             }
@@ -127,6 +130,13 @@ impl DataSource {
             }
             if find_table(path, "edges").is_some() {
                 return Ok(source(Layout::EdgeList, name));
+            }
+            let alone = |name: &&String| name.ends_with(".npz") || name.ends_with(".zip");
+            if let [file] = names.iter().filter(alone).collect::<Vec<_>>().as_slice() {
+                return Err(Error::UnknownLayout {
+                    path: path.to_owned(),
+                    problem: format!("is no data set itself; give the file in it, {file}"),
+                });
             }
             return Err(Error::UnknownLayout {
                 path: path.to_owned(),

@@ -47,6 +47,36 @@ impl GraphDataset {
         self.with_features(Features::one_hot(columns, most + 1)?)
     }
 
+    /// [`Self::one_hot_degree`] of graphs that need not be those `most` was counted
+    /// in: a node with more neighbours is taken for one with `most`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if `most` is 2^32 or more.
+    ///
+    /// ```
+    /// use egg_graph::{Graph, GraphDataset};
+    /// let dataset = GraphDataset::single("path", Graph::from_edges(3, &[(0, 1), (1, 2)])?);
+    /// assert_eq!(dataset.nodes_above_degree(1), 1);
+    /// let degrees = dataset.one_hot_degree_up_to(1)?;
+    /// assert_eq!(degrees.features().to_dense().row(1).to_vec(), [0.0, 1.0]);
+    /// # Ok::<(), egg_graph::Error>(())
+    /// ```
+    pub fn one_hot_degree_up_to(self, most: usize) -> Result<Self> {
+        let Ok(last) = u32::try_from(most) else {
+            return Err(Error::parameter("most", most, "below 2^32"));
+        };
+        let degrees = self.store().offsets.windows(2).map(|row| row[1] - row[0]);
+        let columns = degrees.map(|degree| u32::try_from(degree).map_or(last, |degree| degree.min(last)));
+        let columns = columns.collect();
+        self.with_features(Features::one_hot(columns, most + 1)?)
+    }
+
+    /// How many nodes have more than `most` neighbours.
+    pub fn nodes_above_degree(&self, most: usize) -> usize {
+        let degrees = self.store().offsets.windows(2).map(|row| row[1] - row[0]);
+        degrees.filter(|degree| *degree > most).count()
+    }
+
     /// Replaces each integer feature by a one-hot group of columns: column c of
     /// value v becomes a one in its group's column v. A sum of per-column
     /// embeddings is then one sparse product.

@@ -93,7 +93,7 @@ pub enum Error {
         found: usize,
     },
     /// Graphs without node features.
-    #[error("the nodes of {dataset} have no features; make some, for instance with InputFeatures::Degree")]
+    #[error("the nodes of {dataset} have no features; make some, for instance of their degrees")]
     NoFeatures {
         /// The data set.
         dataset: String,

@@ -52,6 +52,20 @@ impl Estimate {
         }
     }
 
+    /// The deviation of several measurements: of a single one there is none to
+    /// show, whatever `ddof` makes of it.
+    ///
+    /// ```
+    /// use egg_report::Estimate;
+    /// assert_eq!(Estimate::of(&[0.5], 0).deviation, Some(0.0));
+    /// assert_eq!(Estimate::of(&[0.5], 0).spread(), None);
+    /// assert_eq!(Estimate::of(&[0.5, 0.5], 0).spread(), Some(0.0));
+    /// ```
+    pub fn spread(&self) -> Option<f64> {
+        self.deviation
+            .filter(|deviation| deviation.is_finite() && self.values.len() != 1)
+    }
+
     /// Whether there is anything to show.
     pub fn is_known(&self) -> bool {
         self.mean.is_finite()

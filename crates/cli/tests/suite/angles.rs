@@ -71,6 +71,13 @@ fn what_spans_nothing_is_refused_with_its_file() {
     let angles = |b: &str| egg(place.path(), &["angles", "a.npy", b]);
     angles("flat.npy").refused(1, &["flat.npy", "span only 1"]);
     angles("long.npy").refused(1, &["R^2", "R^3"]);
+    write_npy(&place.path().join("zero.npy"), &[&[0.0], &[0.0]]);
+    write_npy(
+        &place.path().join("wide.npy"),
+        &[&[1.0, 0.0, 2.0], &[0.0, 1.0, 2.0]],
+    );
+    angles("zero.npy").refused(1, &["zero.npy", "a zero matrix"]);
+    angles("wide.npy").refused(1, &["wide.npy", "3 columns", "transpose", "--rank"]);
     angles("text.npy").refused(1, &["text.npy"]);
     angles("none.npy").refused(1, &["none.npy", "No such file"]);
 }

@@ -91,6 +91,13 @@ fn the_wrong_kind_of_data_is_told_what_to_do() {
     )
     .refused(1, &["none", "egg train"]);
     egg(place.path(), &["report", "."]).refused(1, &["run.json", "--out"]);
+    rings_and_stars(place.path(), "graphs", 6, true);
+    for table in ["edges", "nodes", "graphs"] {
+        egg(place.path(), &["info", &format!("graphs/{table}.csv")])
+            .refused(1, &["several tables", "folder", "graphs"]);
+    }
+    write(place.path(), "alone/edges.csv", "source,target\na,b\n");
+    egg(place.path(), &["info", "alone/edges.csv"]).ok();
 }
 
 #[test]
@@ -100,6 +107,22 @@ fn settings_out_of_range_leave_nothing_behind() {
     let with = |more: &[&str]| egg(place.path(), &[&TRAIN[..], more].concat());
     with(&["--dropout", "1.5"]).refused(2, &["--dropout", "1.5", "below 1"]);
     with(&["--lr=-1"]).refused(2, &["--lr", "-1", "above 0"]);
+    with(&["--lr", "-1"]).refused(2, &["--lr", "-1", "above 0", "egg train --help"]);
+    with(&["--seed", "-1"]).refused(2, &["--seed", "-1", "from 0 to 18446744073709551615"]);
+    let train = |more: &[&str]| egg(place.path(), &[&["train", "--data", "graphs"], more].concat());
+    train(&["--reps", "1000000000000"]).refused(2, &["--reps", "1 to 100000"]);
+    train(&["--epochs", "18446744073709551615"]).refused(2, &["--epochs", "1 to 1000000000"]);
+    with(&["--threads", "100000"]).refused(2, &["--threads", "1 to 1024"]);
+    let last = [
+        "cluster",
+        "--data",
+        "demo:karate",
+        "--seed",
+        "18446744073709551615",
+        "--reps",
+        "2",
+    ];
+    egg(place.path(), &last).refused(2, &["--seed", "18446744073709551614 at most"]);
     with(&["--batc", "3"]).refused(2, &["--batc", "similar", "--batch"]);
     egg(place.path(), &["train"]).refused(2, &["--data", "egg train --help"]);
     egg(place.path(), &["trian"]).refused(2, &["trian", "'train'"]);

@@ -124,6 +124,26 @@ fn a_clustering_goes_on_to_the_same_summary() {
     assert_eq!(lasting(egg(place.path(), &again).ok().summary()), lasting(whole));
 }
 
+#[test]
+fn a_sweep_keeps_the_combinations_that_are_finished() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 30, true);
+    let config = "data = \"graphs\"\nreps = 1\nepochs = 60\npatience = 60\nout = \"swept\"\n\
+                  [grid]\nlr = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]\nweight_decay = [0.0]\nhidden = [16]\n\
+                  dropout = [0.0]\nthreshold = [0.5]\n";
+    crate::program::write(place.path(), "grid.toml", config);
+    let words = ["sweep", "grid.toml", "--json", "--jobs", "1"];
+    let (code, said) = interrupt(place.path(), &words, 1);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(
+        said.contains("kept in swept") && said.contains("--out swept --resume"),
+        "{said}"
+    );
+    let again = egg(place.path(), &[&words[..], &["--resume"]].concat()).ok();
+    let cells = again.json().len() - 1;
+    assert!((1..6).contains(&cells), "{cells} combinations were trained again");
+}
+
 /// `egg train | head -1`
 #[test]
 fn a_training_nobody_listens_to_is_not_lost() {

@@ -7,6 +7,7 @@ mod errors;
 mod generated;
 mod interrupted;
 mod models;
+mod outputs;
 mod pages;
 mod program;
 mod reports;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::program::{TRAIN, egg, place, rings_and_stars};
+use crate::program::{TRAIN, egg, place, rings_and_stars, write};
 
 /// Rows and columns of an array that the program wrote.
 fn shape(path: &std::path::Path) -> (usize, usize) {
@@ -144,4 +144,49 @@ fn what_does_not_fit_is_refused() {
     embed(&["--data", "graphs", "--leverage"]).refused(1, &["sum", "--pool egg"]);
     embed(&["--data", "demo:covariance"]).refused(1, &["3 node features", "10"]);
     assert!(!place.path().join("x.npy").exists());
+}
+
+/// Graphs whose label is empty are no use in training, and are what predictions are
+/// for. Without nodes.csv degrees are the features, and new graphs may have others.
+#[test]
+fn graphs_without_labels_and_degrees_without_columns() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    std::fs::remove_file(place.path().join("graphs/nodes.csv")).unwrap();
+    let labels = std::fs::read_to_string(place.path().join("graphs/graphs.csv")).unwrap();
+    let unlabelled = |line: &str| match line.split_once(',') {
+        Some((graph @ ("g7" | "g8"), _)) => format!("{graph},\n"),
+        _ => format!("{line}\n"),
+    };
+    let labels: String = labels.lines().map(unlabelled).collect();
+    write(place.path(), "graphs/graphs.csv", &labels);
+    let train = egg(
+        place.path(),
+        &[&TRAIN[..], &["--out", "run", "--quiet", "--json"]].concat(),
+    )
+    .ok();
+    assert!(
+        train.err.contains("2 graphs without a label are left out"),
+        "{}",
+        train.err
+    );
+    assert_eq!(train.summary()["unlabelled"], 2);
+    let predict = |data: &str| {
+        let ended = egg(
+            place.path(),
+            &["predict", "--model", "run", "--data", data, "--json"],
+        );
+        ended.ok()
+    };
+    let all = predict("graphs");
+    assert_eq!((all.json().len(), all.err.as_str()), (41, ""));
+    let edges: String = (0..30).map(|leaf| format!("x,hub,leaf{leaf}\n")).collect();
+    write(
+        place.path(),
+        "new/edges.csv",
+        &format!("graph,source,target\n{edges}"),
+    );
+    let new = predict("new");
+    assert!(new.err.contains("1 node with more than"), "{}", new.err);
+    assert_eq!(new.summary()["degrees_clamped"], 1);
 }

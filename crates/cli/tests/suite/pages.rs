@@ -1,11 +1,13 @@
 //! Every command in the project's pages, run as a reader would.
 //!
 //! Blocks of ```` ```console ```` are taken: a line with `$ ` is a command, lines
-//! with `> ` go on with it, all others are what it printed. Commands of one page
+//! with `> ` go on with it, as does what follows a `|` or `\` at a line's end; all
+//! others are what it printed. Commands of one page
 //! are run in order in one empty folder. Blocks marked `console,long` are run with
 //! `cargo xtask test --full`; those marked `console,data` if there are benchmark
 //! data. `cargo` itself is not run from here: its commands are what runs this test,
-//! or need a network or a quiet machine.
+//! or need a network or a quiet machine. Nor is what profiles a PROGRAM by hand. xtask's tests check that whatever they name
+//! is there.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,6 +62,12 @@ fn snippets(text: &str) -> Vec<Snippet> {
                 } else if let (Some(more), Some(last)) = (line.strip_prefix("> "), snippets.last_mut()) {
                     last.command += "\n";
                     last.command += more;
+                } else if let Some(last) = snippets.last_mut()
+                    && last.command.trim_end().ends_with(['|', '\\'])
+                    && last.marks == *mark
+                {
+                    last.command += "\n";
+                    last.command += line;
                 }
             }
             _ => {}
@@ -77,7 +85,9 @@ fn skipped(snippet: &Snippet, datasets: Option<&Path>) -> Option<&'static str> {
         .split_whitespace()
         .find(|word| !word.contains('='));
     if program == Some("cargo") {
-        Some("cargo is not called from a test")
+        Some("cargo: checked by xtask's tests")
+    } else if program == Some("perf") || snippet.command.split_whitespace().any(|word| word == "PROGRAM") {
+        Some("a profile is taken by hand")
     } else if marked("long") && std::env::var_os("EGG_TEST_FULL").is_none() {
         Some("long: cargo xtask test --full")
     } else if marked("data") && datasets.is_none() {
@@ -144,4 +154,6 @@ fn commands_are_found_in_a_page() {
     let commands: Vec<&str> = found.iter().map(|snippet| snippet.command.as_str()).collect();
     assert_eq!(commands, ["egg info x # y", "cat > f <<E\n1\nE", "egg z"]);
     assert_eq!((found[0].line, found[2].marks.as_str()), (2, "console,long"));
+    let found = snippets("```console\n$ echo x |\n    wc -l\n1\n```\n");
+    assert_eq!(found[0].command, "echo x |\n    wc -l");
 }

@@ -73,6 +73,9 @@ fn what_is_wrong_with_the_file_is_told_with_its_line() {
     sweep("data = \"graphs\"\npol = \"egg\"\n").refused(1, &["grid.toml, line 2", "pol"]);
     sweep("data = \"graphs\"\n[grid]\nlr = 0.1\n").refused(1, &["grid.toml, line 3"]);
     sweep("data = \"graphs\"\npool = []\n").refused(1, &["grid.toml", "nothing to train"]);
-    sweep("data = \"graphs\"\npool = \"atention\"\n").refused(1, &["grid.toml", "line 2"]);
+    sweep("data = \"graphs\"\npool = \"atention\"\n")
+        .refused(1, &["grid.toml", "line 2", "did you mean attention?"]);
+    sweep("data = \"graphs\"\npool = [\"eg\"]\n").refused(1, &["grid.toml, line 2", "did you mean egg?"]);
+    sweep("data = \"graphs\"\nreps = 0\n").refused(1, &["reps = 0", "from 1"]);
     egg(place.path(), &["sweep", "none.toml"]).refused(1, &["none.toml"]);
 }

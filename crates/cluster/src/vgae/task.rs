@@ -40,12 +40,12 @@ impl LinkTask {
     }
 
     /// Holds out a share of the edges for validation and one for testing, with as
-    /// many non-edges each: the paper's are 0.05 and 0.10. Convolutions see the
+    /// many non-edges each (fewer of a dense graph): the paper's are 0.05 and 0.10. Convolutions see the
     /// training edges alone.
     ///
     /// # Errors
-    /// [`Error::NotOneGraph`], [`Error::NoEdges`], and
-    /// [`Error::Graph`] if the shares leave nothing to train on.
+    /// [`Error::NotOneGraph`], [`Error::NoEdges`], [`Error::NoNonEdges`] of a
+    /// complete graph, and [`Error::Graph`] if the shares leave nothing to train on.
     pub fn split(dataset: &GraphDataset, validation: f64, test: f64, rng: &mut impl Rng) -> Result<Self> {
         let graph = one_graph(dataset)?;
         if graph.edge_count() == 0 {
@@ -53,8 +53,13 @@ impl LinkTask {
                 nodes: graph.node_count(),
             });
         }
+        let nodes = graph.node_count();
+        if 2 * graph.edge_count() as u128 == nodes as u128 * (nodes as u128 - 1) {
+            return Err(Error::NoNonEdges { nodes });
+        }
         let split = LinkSplit::new(graph.view(), validation, test, rng)?;
-        let held_out = |part: LinkPart| (!part.positive.is_empty()).then_some(part);
+        let held_out =
+            |part: LinkPart| (!part.positive.is_empty() && !part.negative.is_empty()).then_some(part);
         Self::new(split.train, held_out(split.validation), held_out(split.test))
     }
 

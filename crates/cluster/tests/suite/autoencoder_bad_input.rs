@@ -85,6 +85,17 @@ fn graphs_without_edges_or_without_anything_else() {
     assert!(exact_likelihood(&z, &complete).is_ok());
     let refused = sampled_likelihood(&z, &complete, &mut rng(0));
     assert!(matches!(refused, Err(Error::NoNonEdges { nodes: 4 })));
+
+    // Nothing can be held out of a complete graph; one edge fewer will do.
+    let split = |edges: &[(usize, usize)]| {
+        let dataset = GraphDataset::single("dense", Graph::from_edges(9, edges).unwrap());
+        LinkTask::split(&dataset, 0.05, 0.1, &mut rng(0))
+    };
+    let pairs: Vec<(usize, usize)> = (0..9).flat_map(|a| (a + 1..9).map(move |b| (a, b))).collect();
+    assert!(matches!(split(&pairs), Err(Error::NoNonEdges { nodes: 9 })));
+    let task = split(&pairs[1..]).unwrap();
+    assert_eq!(task.validation().unwrap().negative, [(0, 1)]);
+    assert!(task.test().is_none());
 }
 
 #[test]

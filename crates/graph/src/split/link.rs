@@ -14,7 +14,7 @@ use crate::graph::{Graph, GraphView};
 pub struct LinkPart {
     /// Edges.
     pub positive: Vec<(usize, usize)>,
-    /// As many pairs that are no edge.
+    /// As many pairs that are no edge; fewer of a graph that has not so many.
     pub negative: Vec<(usize, usize)>,
 }
 
@@ -38,7 +38,7 @@ pub struct LinkSplit {
     /// whole graph has, self loops excepted.
     pub train: Graph,
     /// As many pairs that are no edge of the whole graph as there are training
-    /// edges.
+    /// edges; fewer of a graph that has not so many.
     pub train_negative: Vec<(usize, usize)>,
     /// For choosing the model.
     pub validation: LinkPart,
@@ -49,8 +49,9 @@ pub struct LinkSplit {
 impl LinkSplit {
     /// Takes a share of the edges for validation and one for testing, each
     /// rounded down, and draws as many distinct non-edges for every part; no
-    /// non-edge is in two parts. Self loops are neither. The paper's shares are
-    /// 0.05 and 0.10.
+    /// non-edge is in two parts. Where a dense graph has fewer non-edges than edges,
+    /// validation and test get theirs first, in proportion. Self loops are neither.
+    /// The paper's shares are 0.05 and 0.10.
     ///
     /// # Complexity
     /// Linear in the nodes and edges, unless the graph is nearly complete: then
@@ -58,7 +59,7 @@ impl LinkSplit {
     ///
     /// # Errors
     /// [`Error::Parameter`] if the shares are not in [0, 1) or leave nothing to
-    /// train on, or if there are fewer non-edges than edges.
+    /// train on, or if edges are held out of a complete graph.
     pub fn new(graph: GraphView<'_>, validation: f64, test: f64, rng: &mut impl Rng) -> Result<Self> {
         for (name, share) in [("validation share", validation), ("test share", test)] {
             if !(0.0..1.0).contains(&share) {
@@ -67,7 +68,7 @@ impl LinkSplit {
         }
         let mut edges: Vec<(usize, usize)> = graph.edges().filter(|(a, b)| a != b).collect();
         draw::shuffle(rng, &mut edges);
-        let negatives = non_edges(graph, edges.len(), rng)?;
+        let negatives = non_edges(graph, edges.len(), rng);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -83,11 +84,23 @@ impl LinkSplit {
                 format!("must leave some of the {} edges for training", edges.len()),
             ));
         }
-        let part = |range: std::ops::Range<usize>| LinkPart {
-            positive: edges[range.clone()].to_vec(),
-            negative: negatives[range].to_vec(),
-        };
         let held_out = validation + test;
+        if held_out > 0 && negatives.is_empty() {
+            return Err(Error::parameter(
+                "edges",
+                edges.len(),
+                "every two nodes are joined, so there is no pair to tell held-out edges from",
+            ));
+        }
+        // Of few non-edges each part gets its share, validation at least one.
+        let (validation_negatives, all) = match negatives.len() < held_out {
+            true => ((negatives.len() * validation).div_ceil(held_out), negatives.len()),
+            false => (validation, held_out),
+        };
+        let part = |positive: std::ops::Range<usize>, negative: std::ops::Range<usize>| LinkPart {
+            positive: edges[positive].to_vec(),
+            negative: negatives[negative].to_vec(),
+        };
         let hidden: HashSet<(usize, usize)> = edges[..held_out].iter().copied().collect();
         let train = graph
             .to_graph()
@@ -95,25 +108,19 @@ impl LinkSplit {
             .without_edges(|a, b| a == b || hidden.contains(&(a, b)));
         Ok(Self {
             train: Graph::from_store(train),
-            train_negative: negatives[held_out..].to_vec(),
-            validation: part(0..validation),
-            test: part(validation..held_out),
+            train_negative: negatives[all..].to_vec(),
+            validation: part(0..validation, 0..validation_negatives),
+            test: part(validation..held_out, validation_negatives..all),
         })
     }
 }
 
-/// Distinct pairs of different nodes that are no edge, in random order.
-fn non_edges(graph: GraphView<'_>, count: usize, rng: &mut impl Rng) -> Result<Vec<(usize, usize)>> {
+/// Distinct pairs of different nodes that are no edge, in random order: so many, or
+/// all there are.
+fn non_edges(graph: GraphView<'_>, count: usize, rng: &mut impl Rng) -> Vec<(usize, usize)> {
     let nodes = graph.node_count();
     let pairs = nodes as u128 * nodes.saturating_sub(1) as u128 / 2;
     let free = pairs - graph.edges().filter(|(a, b)| a != b).count() as u128;
-    if free < count as u128 {
-        return Err(Error::parameter(
-            "edges",
-            count,
-            format!("there must be as many pairs that are no edge, but there are {free}"),
-        ));
-    }
     let is_edge = |a: usize, b: usize| {
         graph
             .neighbours(a)
@@ -128,7 +135,7 @@ fn non_edges(graph: GraphView<'_>, count: usize, rng: &mut impl Rng) -> Result<V
             .collect();
         draw::shuffle(rng, &mut all);
         all.truncate(count);
-        return Ok(all);
+        return all;
     }
     let mut seen = HashSet::with_capacity(count);
     let mut drawn = Vec::with_capacity(count);
@@ -139,5 +146,5 @@ fn non_edges(graph: GraphView<'_>, count: usize, rng: &mut impl Rng) -> Result<V
             drawn.push(pair);
         }
     }
-    Ok(drawn)
+    drawn
 }

@@ -46,9 +46,17 @@ fn check_links(graph: &Graph, split: &LinkSplit, validation: f64, test: f64) {
     positive.sort_unstable();
     assert_eq!(positive, edges, "the parts' edges are the graph's, each once");
 
-    assert_eq!(split.train_negative.len(), train.len());
-    assert_eq!(split.validation.negative.len(), split.validation.positive.len());
-    assert_eq!(split.test.negative.len(), split.test.positive.len());
+    let nodes = graph.node_count();
+    let free = nodes * (nodes - 1) / 2 - edges.len();
+    let held_out = share(validation) + share(test);
+    if free >= held_out {
+        assert_eq!(split.train_negative.len(), train.len().min(free - held_out));
+        assert_eq!(split.validation.negative.len(), split.validation.positive.len());
+        assert_eq!(split.test.negative.len(), split.test.positive.len());
+    } else {
+        assert!(split.train_negative.is_empty());
+        assert_eq!(split.validation.negative.len() + split.test.negative.len(), free);
+    }
     let negative = [
         &split.train_negative[..],
         &split.validation.negative,
@@ -124,8 +132,9 @@ proptest! {
         let graph = graph.with_features(Features::one_hot(columns, nodes).unwrap()).unwrap();
         let free = nodes * (nodes - 1) / 2 - graph.edge_count();
         let split = LinkSplit::new(graph.view(), validation, test, &mut rng(seed));
-        if graph.edge_count() == 0 || free < graph.edge_count() {
-            prop_assert!(matches!(split, Err(Error::Parameter { .. })), "too few of either");
+        let share = |share: f64| (share * graph.edge_count() as f64) as usize;
+        if graph.edge_count() == 0 || (free == 0 && share(validation) + share(test) > 0) {
+            prop_assert!(matches!(split, Err(Error::Parameter { .. })), "none of either");
         } else {
             let split = split.unwrap();
             check_links(&graph, &split, validation, test);
@@ -146,8 +155,20 @@ fn non_edges_are_found_where_there_are_hardly_enough() {
         let split = LinkSplit::new(graph.view(), 0.05, 0.1, &mut rng(3)).unwrap();
         check_links(&graph, &split, 0.05, 0.1);
     }
-    // One edge more, and there are too few.
-    let graph = Graph::from_edges(20, &pairs(20)[..96]).unwrap();
+    // More edges than other pairs: all of these are used, by those that need them most.
+    for (edges, validation, test, train) in [(96, 4, 9, 81), (170, 7, 13, 0), (180, 4, 6, 0), (189, 1, 0, 0)]
+    {
+        let graph = Graph::from_edges(20, &pairs(20)[..edges]).unwrap();
+        let split = LinkSplit::new(graph.view(), 0.05, 0.1, &mut rng(3)).unwrap();
+        let found = (
+            split.validation.negative.len(),
+            split.test.negative.len(),
+            split.train_negative.len(),
+        );
+        assert_eq!(found, (validation, test, train), "{edges} edges");
+        check_links(&graph, &split, 0.05, 0.1);
+    }
+    let graph = Graph::from_edges(20, &pairs(20)).unwrap();
     let refused = LinkSplit::new(graph.view(), 0.05, 0.1, &mut rng(3));
     assert!(matches!(refused, Err(Error::Parameter { name: "edges", .. })));
 }

@@ -47,4 +47,37 @@ impl InputFeatures {
             Self::OgbAtoms => dataset.one_hot_columns(&OGB_ATOM_CARDINALITIES)?,
         })
     }
+
+    /// The same for graphs that a trained model has not seen: a node with more
+    /// neighbours than any in training is taken for one with the most.
+    /// [`Self::unseen`] says how many there are.
+    ///
+    /// # Errors
+    /// As [`Self::apply`], large degrees excepted.
+    pub fn apply_to_new(self, dataset: GraphDataset) -> Result<GraphDataset> {
+        match self {
+            Self::Degree { most } => Ok(dataset.one_hot_degree_up_to(most)?),
+            other => other.apply(dataset),
+        }
+    }
+
+    /// How many nodes have a feature that training had no column for, so that
+    /// [`Self::apply_to_new`] takes the nearest.
+    ///
+    /// ```
+    /// use egg_graph::{Graph, GraphDataset};
+    /// use egg_pool::data::InputFeatures;
+    ///
+    /// let star = GraphDataset::single("star", Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3)])?);
+    /// let features = InputFeatures::Degree { most: 2 };
+    /// assert_eq!(features.unseen(&star), 1);
+    /// assert_eq!(features.apply_to_new(star)?.features().to_dense().row(0).to_vec(), [0.0, 0.0, 1.0]);
+    /// # Ok::<(), egg_pool::Error>(())
+    /// ```
+    pub fn unseen(self, dataset: &GraphDataset) -> usize {
+        match self {
+            Self::Degree { most } => dataset.nodes_above_degree(most),
+            Self::AsTheyAre | Self::OgbAtoms => 0,
+        }
+    }
 }

@@ -66,7 +66,7 @@ impl TrainedModel {
     /// ```
     pub fn embed(&self, dataset: GraphDataset) -> Result<Embedding> {
         let config = self.config();
-        let dataset = config.model.features.apply(dataset)?;
+        let dataset = config.model.features.apply_to_new(dataset)?;
         let found = dataset.features().width();
         if found != config.inputs {
             return Err(Error::FeatureWidth {

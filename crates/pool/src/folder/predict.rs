@@ -29,18 +29,19 @@ pub enum Prediction {
 
 impl TrainedModel {
     /// Predicts every graph of a data set, whose features get the treatment
-    /// that those of the training data got.
+    /// that those of the training data got. Degrees above training's count as the
+    /// largest there.
     ///
     /// # Errors
     /// [`Error::FeatureWidth`] if nodes then have another number of features
     /// than the model takes; as
-    /// [`InputFeatures::apply`](crate::data::InputFeatures::apply).
+    /// [`InputFeatures::apply_to_new`](crate::data::InputFeatures::apply_to_new).
     pub fn predict(&self, dataset: GraphDataset) -> Result<Vec<Prediction>> {
         let config = self.config();
         if dataset.is_empty() {
             return Ok(Vec::new());
         }
-        let dataset = config.model.features.apply(dataset)?;
+        let dataset = config.model.features.apply_to_new(dataset)?;
         let found = dataset.features().width();
         if found != config.inputs {
             return Err(Error::FeatureWidth {

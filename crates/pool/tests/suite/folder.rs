@@ -141,8 +141,15 @@ fn features_are_made_again_for_new_graphs() {
         1
     );
     let edges: Vec<(usize, usize)> = (1..15).map(|leaf| (0, leaf)).collect();
-    let star = Graph::from_edges(15, &edges).unwrap();
-    assert!(model.predict(GraphDataset::single("star", star)).is_err()); // degree 14
+    let star = |leaves: usize| {
+        let star = Graph::from_edges(leaves + 1, &edges[..leaves]).unwrap();
+        GraphDataset::single("star", star)
+    };
+    // Degree 14 is taken for 12, though there are more leaves.
+    assert_eq!(experiment.model.features.unseen(&star(14)), 1);
+    assert_eq!(experiment.model.features.unseen(&star(12)), 0);
+    assert_eq!(model.predict(star(14)).unwrap().len(), 1);
+    assert_eq!(model.embed(star(14)).unwrap().graphs.nrows(), 1);
 }
 
 #[test]

@@ -23,18 +23,21 @@ pub(super) fn section(page: &mut Page, record: &Record) -> Result<()> {
     scores(page, record);
     let mut figures = Vec::new();
     let colours: Vec<usize> = (0..record.clusterings.len()).collect();
-    let measures: [(&str, Measure); 2] = [("accuracy", |row| &row.acc), ("NMI", |row| &row.nmi)];
-    for (name, of) in measures {
+    let measures: [(&str, &str, Measure); 2] = [
+        ("accuracy", "Accuracy", |row| &row.acc),
+        ("NMI", "NMI", |row| &row.nmi),
+    ];
+    for (name, title, of) in measures {
         let methods: Vec<Method> = record
             .clusterings
             .iter()
             .map(|row| as_method(row, name, of(row)))
             .collect();
         let methods: Vec<&Method> = methods.iter().collect();
-        if let Some(chart) = svg::test_scores(&methods, &colours, record.ddof)? {
+        if let Some(chart) = svg::scores(name, &methods, &colours, record.ddof)? {
             let caption = "Each run a small dot, the mean a large one, the standard deviation a bar.";
             figures.push((
-                chart.renamed(format!("{name} of each clustering")),
+                chart.renamed(format!("{title} of each clustering")),
                 caption.to_owned(),
             ));
         }

@@ -113,9 +113,13 @@ fn score_table(page: &mut Page, cohort: &Cohort<'_>) -> String {
         .collect();
     page.add(&table(&header, &numbers, &rows));
     let ddof = cohort.record.ddof;
-    let mut caption = format!(
-        "Mean \u{b1} standard deviation (ddof {ddof}) over runs, each tested once, at its best validation epoch."
-    );
+    let single = estimates.iter().all(|estimate| estimate.values.len() <= 1);
+    let mut caption = match single {
+        true => "One run, tested once, at its best validation epoch.".to_owned(),
+        false => format!(
+            "Mean \u{b1} standard deviation (ddof {ddof}) over runs, each tested once, at its best validation epoch."
+        ),
+    };
     let met: Vec<&Comparison> = comparisons
         .iter()
         .flatten()
@@ -194,7 +198,12 @@ fn curves(page: &mut Page, cohort: &Cohort<'_>, reading: &str) -> Result<()> {
         None => page.paragraph("dim small", reading),
     }
     let mut figures = Vec::new();
-    let caption = "Mean over runs, drawn while at least half of them are still training; the band is one standard deviation each way.";
+    let caption = match methods.iter().all(|method| method.repetitions.len() <= 1) {
+        true => "One run.",
+        false => {
+            "Mean over runs, drawn while at least half of them are still training; the band is one standard deviation each way."
+        }
+    };
     figures.extend(svg::loss_curves(&methods, &cohort.colours)?.map(|chart| (chart, caption.to_owned())));
     figures.extend(svg::metric_curves(&methods, &cohort.colours)?.map(|chart| (chart, caption.to_owned())));
     page.figures(&figures);

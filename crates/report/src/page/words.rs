@@ -13,11 +13,14 @@ pub(super) fn plus_minus(estimate: &Estimate, unit: Unit) -> String {
     if !estimate.is_known() {
         return "\u{2013}".to_owned();
     }
-    match estimate.deviation {
-        Some(deviation) if deviation.is_finite() => {
-            format!("{} \u{b1} {}", unit.show(estimate.mean), unit.show(deviation))
-        }
-        _ => unit.show(estimate.mean),
+    match estimate.spread() {
+        // A line may end before the sign, not after it.
+        Some(deviation) => format!(
+            "{} \u{b1}\u{a0}{}",
+            unit.show(estimate.mean),
+            unit.show(deviation)
+        ),
+        None => unit.show(estimate.mean),
     }
 }
 
@@ -62,6 +65,14 @@ fn kind(record: &Record) -> &'static str {
     }
 }
 
+/// What the name in `protocol` is the name of.
+pub(super) fn settings_word(record: &Record) -> &'static str {
+    match record.kind {
+        Kind::Cluster => "preset",
+        Kind::Train | Kind::Sweep | Kind::Demo => "protocol",
+    }
+}
+
 pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) {
     let mut lines: Vec<String> = Vec::new();
     for record in records {
@@ -73,7 +84,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
             parts.push(record.data.name.clone());
         }
         if !record.protocol.is_empty() {
-            parts.push(format!("protocol {}", record.protocol));
+            parts.push(format!("{} {}", settings_word(record), record.protocol));
         }
         if records.len() <= 3 && !record.finished.is_empty() {
             parts.push(record.finished.clone());

@@ -15,6 +15,8 @@ pub struct Comparison {
     pub splits: usize,
     /// The mean of first minus second, in the metric's units.
     pub difference: f64,
+    /// Whether they are equal on each split they share.
+    pub same: bool,
     /// Student's t, with the variance corrected for overlapping training parts.
     pub t: f64,
     /// The two-sided probability of such a difference if there is none; NaN if
@@ -45,7 +47,7 @@ impl Comparison {
     pub fn verdict(&self, p: f64, lower_is_better: bool) -> Verdict {
         if self.pairs < 2 {
             Verdict::Unknown
-        } else if self.difference == 0.0 && p == 1.0 {
+        } else if self.same {
             Verdict::Same
         } else if p.is_nan() {
             Verdict::Unknown
@@ -107,7 +109,8 @@ pub fn compare(first: &Method, second: &Method) -> Option<Comparison> {
     // The mean ratio: folds differ by a graph or so.
     let factor = 1.0 / k + ratios.iter().sum::<f64>() / k;
     let squares = differences.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
-    let (t, p) = if differences.iter().all(|&d| d == 0.0) {
+    let same = differences.iter().all(|&d| d == 0.0);
+    let (t, p) = if same {
         (0.0, 1.0)
     } else if differences.len() < 2 || !factor.is_finite() {
         (f64::NAN, f64::NAN)
@@ -119,6 +122,7 @@ pub fn compare(first: &Method, second: &Method) -> Option<Comparison> {
         pairs: differences.len(),
         splits: splits.len(),
         difference: mean,
+        same,
         t,
         p,
         factor,

@@ -50,7 +50,7 @@ pub fn ranks(ranks: &Ranks) -> Result<Option<Chart>> {
             for bin in &bins {
                 if let Some(share) = captured(bin) {
                     let place = chart.backend_coord(&(bin.rank as f64, share));
-                    marker::draw(canvas, 1, place, 3.2, 1.0)?;
+                    marker::draw(canvas, Some(1), place, 3.2, 1.0)?;
                 }
             }
         }

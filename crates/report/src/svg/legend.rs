@@ -11,7 +11,8 @@ use super::marker;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Line(Ink),
-    Marker(usize),
+    /// Of a class, or of none.
+    Marker(Option<usize>),
 }
 
 const LEFT: f64 = 14.0;

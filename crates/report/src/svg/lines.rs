@@ -47,10 +47,16 @@ pub(crate) fn frame<'a>(
     (y, y_title): (&Scale, &str),
     left: u32,
 ) -> std::result::Result<Frame<'a>, String> {
+    // Half of the last label is beyond its tick. (Of a bare scale too, which may have
+    // to line up with one that is not.)
+    let last = x.label(x.high).chars().count() as u32;
+    let right = 14.max(4 + last * 7 / 2);
     let mut builder = ChartBuilder::on(canvas);
     builder
         .margin_top(fine(8))
-        .margin_right(fine(14))
+        .margin_right(fine(right))
+        // Letters of the upright title are higher than the library thinks.
+        .margin_left(fine(4))
         .margin_bottom(fine(2))
         .set_label_area_size(LabelAreaPosition::Left, fine(left))
         .set_label_area_size(
@@ -170,7 +176,7 @@ fn draw_line(
         let side = |sign: f64| {
             move |point: &Point| {
                 let spread = if drawable(point.spread) { point.spread } else { 0.0 };
-                (point.x, y.clamp(point.y + sign * spread))
+                (point.x, y.bound(point.y + sign * spread))
             }
         };
         if !line.marked && run.iter().any(|point| point.spread > 0.0) && run.len() > 1 {
@@ -193,7 +199,7 @@ fn draw_line(
                 continue;
             };
             for place in &path {
-                super::marker::draw(canvas, i, chart.backend_coord(place), 3.6, 1.0)?;
+                super::marker::draw(canvas, Some(i), chart.backend_coord(place), 3.6, 1.0)?;
             }
         }
         if line.marked {

@@ -60,7 +60,7 @@ pub fn map(title: &str, embedding: &Embedding) -> Result<Option<Chart>> {
             _ => format!("class {class}"),
         },
     };
-    let number = |class: Option<u32>| class.map_or(6, |class| class as usize);
+    let number = |class: Option<u32>| class.map(|class| class as usize);
     // More than this and a legend says nothing.
     let entries: Vec<(String, Key)> = if classes.len() <= 16 {
         classes

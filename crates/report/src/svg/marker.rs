@@ -1,5 +1,7 @@
 //! Points that can be told apart without colours.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use plotters::prelude::*;
 
 use super::chart::{Canvas, FINE, filled};
@@ -47,17 +49,26 @@ fn corners(shape: usize) -> Vec<(f64, f64)> {
     }
 }
 
-/// Draws the marker of a class, `radius` in pixels.
+/// A cross, for what has no class: no class has this shape or this grey.
+fn cross() -> Vec<(f64, f64)> {
+    let turned = |(x, y): (f64, f64)| (FRAC_1_SQRT_2 * (x - y), FRAC_1_SQRT_2 * (x + y));
+    corners(5).into_iter().map(turned).collect()
+}
+
+/// Draws the marker of a class, or of none, `radius` in pixels.
 pub(crate) fn draw(
     canvas: &Canvas<'_>,
-    class: usize,
+    class: Option<usize>,
     (x, y): (i32, i32),
     radius: f64,
     opacity: f64,
 ) -> std::result::Result<(), String> {
-    let style = filled(Ink::Series(class % SERIES), opacity);
-    // Where colours repeat, shapes don't.
-    let corners = corners(class % 6 + class / SERIES);
+    let (ink, corners) = match class {
+        // Where colours repeat, shapes don't.
+        Some(class) => (Ink::Series(class % SERIES), corners(class % 6 + class / SERIES)),
+        None => (Ink::Muted, cross()),
+    };
+    let style = filled(ink, opacity);
     let radius = radius * f64::from(FINE);
     let drawn = if corners.is_empty() {
         canvas.draw(&Circle::new((x, y), radius as i32, style))

@@ -21,5 +21,6 @@ pub use curves::{clustering_losses, loss_curves, metric_curves};
 pub(crate) use ink::style_sheet;
 pub use map::map;
 pub(crate) use scale::Unit;
+pub(crate) use strip::scores;
 pub use strip::test_scores;
 pub use sweep::sweep;

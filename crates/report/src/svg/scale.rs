@@ -108,6 +108,16 @@ impl Scale {
         value.clamp(self.low, self.high)
     }
 
+    /// The same for the end of a band: a share is never less than nothing or more
+    /// than all.
+    pub(crate) fn bound(&self, value: f64) -> f64 {
+        let value = match self.unit {
+            Unit::Percent => value.clamp(0.0, 1.0),
+            Unit::Plain | Unit::Whole => value,
+        };
+        self.clamp(value)
+    }
+
     /// What is written at a tick: as many digits as tell it from the next.
     pub(crate) fn label(&self, tick: f64) -> String {
         let factor = if self.unit == Unit::Percent { 100.0 } else { 1.0 };
@@ -183,6 +193,17 @@ mod tests {
         assert_eq!(labels, ["0", "0.25", "0.50", "0.75", "1.00"]);
         let scale = Scale::around([1.0, 3.0], Unit::Whole, 8).unwrap();
         assert_eq!(scale.ticks, [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn bands_of_shares_end_at_all() {
+        let scale = Scale::around([0.9, 1.0], Unit::Percent, 4)
+            .unwrap()
+            .trimmed(0.9, 1.04);
+        assert_eq!((scale.bound(1.03), scale.clamp(1.03)), (1.0, 1.03));
+        assert_eq!((scale.bound(-0.2), scale.bound(0.95)), (0.9, 0.95));
+        let losses = Scale::around([0.0, 3.0], Unit::Plain, 4).unwrap();
+        assert_eq!(losses.bound(2.5), 2.5);
     }
 
     #[test]

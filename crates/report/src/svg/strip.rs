@@ -12,12 +12,23 @@ use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::record::Method;
 
-/// A row for each method: repetitions as dots, the mean as a diamond, the
+/// A row for each method: repetitions as dots, the mean as a larger one, the
 /// standard deviation (with `ddof`) as a bar.
 ///
 /// # Errors
 /// If it can't be drawn.
 pub fn test_scores(methods: &[&Method], colours: &[usize], ddof: usize) -> Result<Option<Chart>> {
+    let metric = methods.first().map_or("metric", |method| method.metric());
+    scores(&format!("test {metric}"), methods, colours, ddof)
+}
+
+/// The same of any score, by its name.
+pub(crate) fn scores(
+    metric: &str,
+    methods: &[&Method],
+    colours: &[usize],
+    ddof: usize,
+) -> Result<Option<Chart>> {
     const WIDTH: u32 = 440;
     const ROW: u32 = 30;
     let names: Vec<String> = methods.iter().map(|method| shorten(&method.name, 24)).collect();
@@ -42,11 +53,10 @@ pub fn test_scores(methods: &[&Method], colours: &[usize], ddof: usize) -> Resul
         }
         _ => x,
     };
-    let metric = methods.first().map_or("metric", |method| method.metric());
     let label = if unit == Unit::Percent {
-        format!("test {metric} (%)")
+        format!("{metric} (%)")
     } else {
-        format!("test {metric}")
+        metric.to_owned()
     };
     let count = methods.len() as f64;
     let y = Scale::new(0.0, count, Unit::Whole, 1).trimmed(0.0, count).bare();
@@ -91,7 +101,7 @@ pub fn test_scores(methods: &[&Method], colours: &[usize], ddof: usize) -> Resul
             canvas.draw(&dot).map_err(|error| error.to_string())?;
             let each: Vec<String> = scores.iter().map(|&score| unit.show(score)).collect();
             let spread = estimate
-                .deviation
+                .spread()
                 .map_or(String::new(), |d| format!(" \u{b1} {}", unit.show(d)));
             hits.push(Hit {
                 shape: HitShape::Rectangle {
@@ -111,5 +121,5 @@ pub fn test_scores(methods: &[&Method], colours: &[usize], ddof: usize) -> Resul
         Ok(hits)
     };
     let height = 48 + ROW * methods.len() as u32;
-    Chart::draw(format!("test {metric} of each method"), (WIDTH, height), draw).map(Some)
+    Chart::draw(format!("{metric} of each method"), (WIDTH, height), draw).map(Some)
 }

@@ -53,7 +53,7 @@ pub fn sweep(sweep: &Sweep) -> Result<Option<Chart>> {
             .map(|point| Point {
                 x: point.at,
                 y: point.score.mean,
-                spread: point.score.deviation.unwrap_or(0.0),
+                spread: point.score.spread().unwrap_or(0.0),
             })
             .collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));

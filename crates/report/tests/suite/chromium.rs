@@ -125,10 +125,11 @@ fn the_page_opens_in_a_browser() {
           const boxes = [...document.querySelectorAll('figure svg')].filter(e => !e.closest('details')).map(e => e.getBoundingClientRect());\
           const seen = boxes.filter(b => b.width > 100 && b.height > 60).length;\
           const wide = document.documentElement.scrollWidth > innerWidth;\
+          const scrolling = [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1).length;\
           const hit = document.querySelector('.hits > rect');\
           hit.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 9, clientY: 9}));\
           const tip = document.getElementById('tip').textContent;\
-          document.documentElement.setAttribute('data-checked', JSON.stringify({failed, fetched, seen, wide, tip}));\
+          document.documentElement.setAttribute('data-checked', JSON.stringify({failed, fetched, seen, wide, scrolling, tip}));\
         });</script>";
     let watched = folder.path().join("watched.html");
     std::fs::write(&watched, text.replacen("<title>", &format!("{watch}<title>"), 1)).unwrap();
@@ -151,6 +152,7 @@ fn the_page_opens_in_a_browser() {
     assert_eq!(checked["failed"], serde_json::json!([]), "something failed");
     assert_eq!(checked["fetched"], serde_json::json!([]), "something was fetched");
     assert_eq!(checked["wide"], false, "the page is wider than the window");
+    assert_eq!(checked["scrolling"], 0, "a table is wider than the page");
     assert!(
         checked["tip"].as_str().unwrap().contains("EGG"),
         "hovering shows nothing: {checked}"

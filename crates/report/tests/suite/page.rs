@@ -1,6 +1,6 @@
 //! What is on a page.
 
-use egg_report::{Kind, Method, Record, Repetition, render};
+use egg_report::{Clustering, Embedding, Estimate, Kind, Method, Record, Repetition, render};
 
 use crate::made_up;
 
@@ -86,7 +86,7 @@ fn runs_on_the_same_data_are_compared() {
 #[test]
 fn equal_scores_are_said_to_be_equal_and_the_reference_is_first() {
     let page = render(&[run("one", "sum", [1.0; 3]), run("two", "egg 0.8", [1.0; 3])]).unwrap();
-    assert!(page.contains("egg 0.8 and sum share the highest mean test accuracy: 100.00 \u{b1} 0.00%."));
+    assert!(page.contains("egg 0.8 and sum share the highest mean test accuracy: 100.00 \u{b1}\u{a0}0.00%."));
     assert!(page.contains("egg 0.8 does the same as sum on every split."));
     assert!(!page.contains("within the noise"));
     assert!(page.find(">egg 0.8</span>").unwrap() < page.find(">sum</span>").unwrap());
@@ -105,4 +105,48 @@ fn a_standalone_chart_carries_its_colours() {
     assert!(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(file.contains("prefers-color-scheme: dark") && file.contains("stroke=\"#0072b2\""));
     assert_eq!(file.matches("<svg").count(), 1);
+}
+
+#[test]
+fn one_run_has_no_deviation_and_no_mean_of_runs() {
+    let mut record = run("one", "EGG", [0.75; 3]);
+    record.methods[0].repetitions.truncate(1);
+    let page = render(&[record]).unwrap();
+    assert!(page.contains("75.00") && page.contains("One run, tested once"));
+    assert!(!page.contains('\u{b1}'), "a deviation of one number");
+}
+
+/// Clusters are not tested: nothing was held out.
+#[test]
+fn clusterings_have_their_own_axes() {
+    let mut record = Record::new(Kind::Cluster, "clusters");
+    record.protocol = "paper".to_owned();
+    record.clusterings.push(Clustering {
+        method: "k-means".to_owned(),
+        acc: Estimate::of(&[0.5, 0.75], 0),
+        nmi: Estimate::of(&[0.25, 0.5], 0),
+        ..Clustering::default()
+    });
+    let page = render(&[record]).unwrap();
+    assert!(page.contains("Accuracy of each clustering") && page.contains(">accuracy (%)<"));
+    assert!(page.contains("preset paper") && !page.contains("protocol paper"));
+    assert!(!page.contains("test accuracy") && !page.contains("test NMI"));
+}
+
+#[test]
+fn no_class_looks_like_none() {
+    let picture = |class: Option<u32>| {
+        let (numbers, classes) = ((0..40u8).map(f32::from).collect(), vec![class; 20]);
+        let mut embedding = Embedding::new("graphs", 2, numbers, classes).unwrap();
+        embedding.class_names = (0..16).map(|_| "x".to_owned()).collect();
+        embedding.reduce(100, 0);
+        let chart = egg_report::svg::map("map", &embedding).unwrap().unwrap();
+        chart.standalone().replace("no class", "x")
+    };
+    // The same points, so that only colour and shape can differ.
+    let none = picture(None);
+    assert_eq!(none, picture(None));
+    for class in 0..16 {
+        assert_ne!(none, picture(Some(class)), "class {class}");
+    }
 }

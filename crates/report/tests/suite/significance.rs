@@ -141,6 +141,14 @@ fn verdicts() {
     let parts = (90, 0, 10);
     let same = compare(&method("a", &[0.5, 0.6], parts), &method("b", &[0.5, 0.6], parts)).unwrap();
     assert_eq!(same.verdict(same.p, false), Verdict::Same);
+    // Equal on average is not equal on every split.
+    let even = compare(
+        &method("a", &[0.5, 0.75], parts),
+        &method("b", &[0.75, 0.5], parts),
+    )
+    .unwrap();
+    assert_eq!((even.difference, even.p), (0.0, 1.0));
+    assert_eq!(even.verdict(even.p, false), Verdict::Noise);
     let one = compare(&method("a", &[0.5], parts), &method("b", &[0.6], parts)).unwrap();
     assert_eq!(one.verdict(one.p, false), Verdict::Unknown);
     let unknown = compare(

@@ -301,7 +301,7 @@ impl<'a> Machine<'a> {
         self.memory = self.memory.saturating_add(bytes as u64);
         if self.memory > self.limit {
             return Err(self.wrong(format!(
-                "the objects take more than {} bytes; raise max_bytes in ReadOptions if the file can be trusted",
+                "the objects take more than {} bytes; if the file can be trusted, read it with a higher limit",
                 self.limit
             )));
         }

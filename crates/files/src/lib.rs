@@ -1,0 +1,310 @@
+#![doc = include_str!("../README.md")]
+// Input is never trusted: what may fail returns an error.
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation
+)]
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{BufWriter, Error, ErrorKind, Result, Write};
+use std::path::{Path, PathBuf};
+
+/// How many links may lead to a file; more are a circle.
+const LINKS: usize = 40;
+
+/// Writes a file that is there whole or not at all: whatever happens in between,
+/// what was there before is either still there or replaced.
+///
+/// A symbolic link is followed, and what is neither a file nor a folder (a device,
+/// a pipe) is written to as it is.
+///
+/// # Errors
+/// Those of the file system, without the name of any temporary file.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("notes.json");
+/// egg_files::write(&path, b"{}")?;
+/// assert_eq!(std::fs::read(&path)?, b"{}");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_with(path, |out| out.write_all(bytes))
+}
+
+/// [`write()`], of what is not in memory all at once.
+///
+/// # Errors
+/// As [`write()`], and those of `content`: then the file is as it was.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("numbers");
+/// egg_files::write_with(&path, |out| (0..3).try_for_each(|number| writeln!(out, "{number}")))?;
+/// assert_eq!(std::fs::read(&path)?, b"0\n1\n2\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    match Place::of(path)? {
+        Place::Open(file) => fill(file, content).map(drop),
+        Place::Special => {
+            let file = OpenOptions::new().write(true).open(path)?;
+            fill(file, content).map(drop)
+        }
+        Place::File { target, replaced } => {
+            let temporary = temporary_in(folder_of(&target))?;
+            let temporary = fill(temporary, content)?;
+            if let Some(replaced) = replaced {
+                temporary.as_file().set_permissions(replaced.permissions())?;
+            }
+            temporary.as_file().sync_all()?;
+            temporary.persist(&target).map_err(|error| plain(error.error))?;
+            // The new name is on the disk once the folder is.
+            #[cfg(unix)]
+            File::open(folder_of(&target))?.sync_all()?;
+            Ok(())
+        }
+    }
+}
+
+/// Whether [`write()`] could write a file. Nothing is changed by it, though
+/// much may change until then.
+///
+/// # Errors
+/// As [`write()`] would give.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// assert!(egg_files::check(&folder.path().join("new")).is_ok());
+/// assert!(egg_files::check(&folder.path().join("no folder").join("new")).is_err());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn check(path: &Path) -> Result<()> {
+    match Place::of(path)? {
+        // A pipe would wait for its reader.
+        Place::Open(_) | Place::Special => Ok(()),
+        Place::File { target, .. } => temporary_in(folder_of(&target)).map(drop),
+    }
+}
+
+/// What a path leads to.
+enum Place {
+    /// A file that is, or will be, at this path, which is no link.
+    File {
+        target: PathBuf,
+        replaced: Option<Metadata>,
+    },
+    /// What the program's output goes to already: at another position of the same
+    /// file the two would write over each other.
+    Open(File),
+    /// A device, a pipe.
+    Special,
+}
+
+impl Place {
+    fn of(path: &Path) -> Result<Self> {
+        if path.file_name().is_none() {
+            return Err(Error::new(ErrorKind::IsADirectory, "this is no name of a file"));
+        }
+        // Follows links, and those of /proc that can't be read as paths.
+        let there = match std::fs::metadata(path) {
+            Ok(there) => there,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Self::File {
+                    target: end_of_links(path)?,
+                    replaced: None,
+                });
+            }
+            Err(error) => return Err(error),
+        };
+        if there.is_dir() {
+            return Err(Error::new(ErrorKind::IsADirectory, "this is a folder"));
+        }
+        if let Some(file) = already_open(&there) {
+            return Ok(Self::Open(file));
+        }
+        if !there.is_file() {
+            return Ok(Self::Special);
+        }
+        // A name could be replaced even where the file may not be written.
+        OpenOptions::new().write(true).open(path)?;
+        Ok(Self::File {
+            target: end_of_links(path)?,
+            replaced: Some(there),
+        })
+    }
+}
+
+/// Where a path's last part leads, whether anything is there or not.
+fn end_of_links(path: &Path) -> Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        match std::fs::symlink_metadata(&target) {
+            Ok(there) if there.is_symlink() => {
+                target = folder_of(&target).join(std::fs::read_link(&target)?);
+            }
+            _ => return Ok(target),
+        }
+    }
+    Err(Error::other("links lead in a circle"))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn temporary_in(folder: &Path) -> Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".egg-").suffix(".part");
+    #[cfg(unix)]
+    {
+        // As any new file, by the user's mask; temporary files are else private.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder).map_err(plain)
+}
+
+fn fill<W: Write>(file: W, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<W> {
+    let mut buffered = BufWriter::with_capacity(1 << 20, file);
+    content(&mut buffered)?;
+    buffered.into_inner().map_err(|error| plain(error.into_error()))
+}
+
+/// What the system said, without the temporary file's name, which says nothing to
+/// anybody.
+fn plain(error: Error) -> Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((system, _)) => Error::new(error.kind(), system),
+        None => error,
+    }
+}
+
+/// Standard output or standard error, if that is what the file is.
+#[cfg(unix)]
+fn already_open(there: &Metadata) -> Option<File> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let (out, err) = (std::io::stdout(), std::io::stderr());
+    let streams = [out.as_fd().try_clone_to_owned(), err.as_fd().try_clone_to_owned()];
+    streams.into_iter().flatten().map(File::from).find(|open| {
+        open.metadata()
+            .is_ok_and(|own| (own.dev(), own.ino()) == (there.dev(), there.ino()))
+    })
+}
+
+/// Other systems have no paths for them.
+#[cfg(not(unix))]
+fn already_open(_: &Metadata) -> Option<File> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        write(&path, b"old").unwrap();
+        let failed = write_with(&path, |out| {
+            out.write_all(b"half of the n")?;
+            Err(Error::other("the disk is full"))
+        });
+        assert!(failed.unwrap_err().to_string().contains("the disk is full"));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_can_not_be_written_is_known_beforehand() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        check(&file).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        write(&file, b"x").unwrap();
+        check(&file).unwrap();
+        for wrong in [
+            folder.path().to_owned(),
+            folder.path().join("a/b"),
+            file.join("c"),
+            "/".into(),
+        ] {
+            let (checked, written) = (check(&wrong).unwrap_err(), write(&wrong, b"").unwrap_err());
+            assert_eq!(checked.kind(), written.kind(), "{}", wrong.display());
+            assert!(
+                !format!("{checked} {written}").contains(".part"),
+                "{checked}, {written}"
+            );
+        }
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use super::*;
+        use std::io::Read;
+        use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+        #[test]
+        fn links_stay_and_what_they_lead_to_is_replaced() {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            std::fs::create_dir(at("below")).unwrap();
+            std::fs::write(at("below/real"), "old").unwrap();
+            std::fs::set_permissions(at("below/real"), PermissionsExt::from_mode(0o600)).unwrap();
+            symlink("below/real", at("one")).unwrap();
+            symlink("one", at("two")).unwrap();
+            symlink("below/later", at("dangling")).unwrap();
+            for (link, real) in [("two", "below/real"), ("dangling", "below/later")] {
+                write(&at(link), b"new").unwrap();
+                assert!(
+                    std::fs::symlink_metadata(at(link)).unwrap().is_symlink(),
+                    "{link}"
+                );
+                assert_eq!(std::fs::read(at(real)).unwrap(), b"new", "{real}");
+            }
+            let mode = std::fs::metadata(at("below/real")).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            symlink("circle", at("circle")).unwrap();
+            assert!(write(&at("circle"), b"x").is_err());
+        }
+
+        #[test]
+        fn devices_and_pipes_are_written_to() {
+            write(Path::new("/dev/null"), b"x").unwrap();
+            assert!(
+                std::fs::metadata("/dev/null")
+                    .unwrap()
+                    .file_type()
+                    .is_char_device()
+            );
+            let folder = tempfile::tempdir().unwrap();
+            let pipe = folder.path().join("pipe");
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+            if !made.is_ok_and(|status| status.success()) {
+                return; // a system without mkfifo
+            }
+            check(&pipe).unwrap();
+            let reader = std::thread::spawn({
+                let pipe = pipe.clone();
+                move || {
+                    let mut text = String::new();
+                    File::open(pipe).unwrap().read_to_string(&mut text).unwrap();
+                    text
+                }
+            });
+            write(&pipe, b"through").unwrap();
+            assert_eq!(reader.join().unwrap(), "through");
+            assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        }
+    }
+}
