@@ -119,8 +119,12 @@ pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result
     }
     if arguments.next_if("--smoke") {
         return match arguments.next() {
-            Some(word) => Err(arguments::unknown(&word, HELP)),
             None => smoke::run(workspace),
+            Some(word) if arguments::is_help(&word) => {
+                terminal::show(HELP.as_bytes());
+                Ok(())
+            }
+            Some(word) => Err(arguments::unknown(&word, HELP)),
         };
     }
     let scale = arguments.next_if("scale");
