@@ -65,7 +65,15 @@ vectorised! {
     }
 }
 
-/// Gradients with respect to the input (if wanted), the weight and the bias,
+/// Which gradients somebody needs; that of the weight always.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) input: bool,
+    pub(crate) bias: bool,
+}
+
+/// Gradients with respect to the input (if wanted), the weight and the bias (zeros
+/// unless wanted),
 /// from the gradient `g` of the output and, if that was rectified, the output.
 ///
 /// `dx = g W`, `dW = g^T x`, `db = g^T 1`, with `g` gated by `output > 0`.
@@ -76,7 +84,7 @@ pub(crate) fn backward<T: Element>(
     gradient: &[T],
     in_features: usize,
     out_features: usize,
-    want_dx: bool,
+    wanted: Wanted,
 ) -> (Option<Vec<T>>, Vec<T>, Vec<T>) {
     let rows = x.len() / in_features;
     let block_rows = ROWS.max(rows.div_ceil(MOST_PARTIALS));
@@ -103,7 +111,9 @@ pub(crate) fn backward<T: Element>(
                 Some(gated)
             }
             None => {
-                add_rows(&gradient[range.clone()], &mut db);
+                if wanted.bias {
+                    add_rows(&gradient[range.clone()], &mut db);
+                }
                 None
             }
         };
@@ -128,7 +138,7 @@ pub(crate) fn backward<T: Element>(
     };
 
     let chunk = block_rows * in_features;
-    let (dx, partials) = if want_dx {
+    let (dx, partials) = if wanted.input {
         let (dx, partials) = map_new(x.len(), chunk, |block, dx: &mut [T]| {
             work(block, dx.len() / in_features, Some(dx))
         });

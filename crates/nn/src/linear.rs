@@ -3,7 +3,7 @@
 use candle_core::backend::BackendStorage;
 use candle_core::{CpuStorage, CustomOp2, CustomOp3, Layout, Shape, Tensor, Var};
 
-use crate::affine::{backward, forward};
+use crate::affine::{Wanted, backward, forward};
 use crate::element::{check_columns, check_dtype, for_element};
 use crate::numbers::{in_order, with_values};
 use crate::{Error, Init, Pass, Result, Scope};
@@ -176,7 +176,7 @@ pub fn linear_gradients(
             g.dims()
         );
     }
-    let (dx, dw, _) = Affine { rectify: false }.pull_back(x, weight, g, g)?;
+    let (dx, dw, _) = Affine { rectify: false }.pull_back(x, weight, g, g, false)?;
     Ok((dx, dw))
 }
 
@@ -218,21 +218,26 @@ impl Affine {
     }
 
     /// Gradients with respect to the input (if it is on a tape), the weight and
-    /// the bias.
+    /// the bias (if wanted).
     fn pull_back(
         &self,
         x: &Tensor,
         w: &Tensor,
         y: &Tensor,
         g: &Tensor,
+        want_bias: bool,
     ) -> candle_core::Result<(Option<Tensor>, Tensor, Tensor)> {
+        let wanted = Wanted {
+            input: x.track_op(),
+            bias: want_bias,
+        };
         for_element!(x.dtype(), T => {
             let (dx, dw, db) = with_values::<T, _>(x, |xs| {
                 with_values::<T, _>(w, |ws| {
                     with_values::<T, _>(g, |gs| {
                         let run = |ys: Option<&[T]>| {
                             let (out_features, in_features) = w.dims2()?;
-                            Ok(backward(xs, ws, ys, gs, in_features, out_features, x.track_op()))
+                            Ok(backward(xs, ws, ys, gs, in_features, out_features, wanted))
                         };
                         if self.rectify { with_values(y, |ys| run(Some(ys))) } else { run(None) }
                     })
@@ -268,7 +273,7 @@ impl CustomOp2 for Affine {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, _) = self.pull_back(x, w, y, g)?;
+        let (dx, dw, _) = self.pull_back(x, w, y, g, false)?;
         Ok((dx, Some(dw)))
     }
 }
@@ -298,7 +303,7 @@ impl CustomOp3 for Affine {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, db) = self.pull_back(x, w, y, g)?;
+        let (dx, dw, db) = self.pull_back(x, w, y, g, true)?;
         Ok((dx, Some(dw), Some(db)))
     }
 }

@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 
 use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{GraphDataset, Split, random_order};
+use egg_pool::PoolingConfig;
 use egg_pool::model::Architecture;
 use egg_pool::protocol::{Experiment, Protocol, RunOptions, RunRecord};
 use egg_pool::train::Event;
@@ -25,18 +26,6 @@ use rand_chacha::rand_core::SeedableRng;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const POOLINGS: [&str; 10] = [
-    "egg",
-    "soft-egg",
-    "sum",
-    "avg",
-    "max",
-    "attention",
-    "topk",
-    "sag",
-    "edge",
-    "pan",
-];
 const TRAINING_GRAPHS: [usize; 4] = [20, 80, 320, 640];
 const SEED: u64 = 2022;
 
@@ -77,7 +66,9 @@ fn main() -> Result<(), Failure> {
             "| pooling |{sizes}\n|---|{}",
             "---|".repeat(TRAINING_GRAPHS.len())
         );
-        for pooling in POOLINGS {
+        // The controls have no part in it.
+        let poolings = PoolingConfig::NAMES.into_iter();
+        for pooling in poolings.filter(|name| !matches!(*name, "random" | "blind")) {
             let mut row = format!("| {pooling} |");
             for training in TRAINING_GRAPHS {
                 let dataset = dataset(training)?;

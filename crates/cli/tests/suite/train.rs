@@ -103,19 +103,7 @@ fn threads_change_nothing() {
 fn every_pooling_and_the_fair_protocol() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 30, true);
-    for pool in [
-        "soft-egg",
-        "sum",
-        "avg",
-        "max",
-        "attention",
-        "topk",
-        "sag",
-        "edge",
-        "pan",
-        "random",
-        "blind",
-    ] {
+    for pool in egg_gnn::pool::PoolingConfig::NAMES {
         let words = [
             "train",
             "--data",

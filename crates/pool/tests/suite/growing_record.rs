@@ -7,7 +7,7 @@ use egg_pool::protocol::{Experiment, RunOptions, RunRecord};
 use crate::small;
 
 // The example's own file.
-#[allow(clippy::print_stdout, reason = "a program for people")]
+#[expect(clippy::print_stdout, reason = "a program for people")]
 #[path = "../../examples/train/record.rs"]
 mod record;
 
