@@ -86,8 +86,8 @@ impl TaskChild {
     }
 }
 
-impl Runner for TaskChild {
-    fn run(&mut self, task: &str) -> Result<Answer, String> {
+impl TaskChild {
+    fn ask(&mut self, task: &str) -> Result<(), String> {
         let name = self.name;
         let requests = self
             .requests
@@ -95,9 +95,63 @@ impl Runner for TaskChild {
             .ok_or_else(|| format!("{name} takes no tasks"))?;
         writeln!(requests, "{task}")
             .and_then(|()| requests.flush())
-            .map_err(|error| format!("{name} takes no more tasks: {error}"))?;
+            .map_err(|error| format!("{name} takes no more tasks: {error}"))
+    }
+
+    fn hear(&mut self, task: &str) -> Result<Answer, String> {
         let answer = self.answer()?;
-        parse(task, &answer).map_err(|error| format!("{name}: {error}"))
+        parse(task, &answer).map_err(|error| format!("{}: {error}", self.name))
+    }
+}
+
+impl Runner for TaskChild {
+    fn run(&mut self, task: &str) -> Result<Answer, String> {
+        self.ask(task)?;
+        self.hear(task)
+    }
+}
+
+/// Children that do the same task at the same time, as repetitions of an
+/// experiment do that are run side by side.
+pub(super) struct SideBySide {
+    first: TaskChild,
+    others: Vec<TaskChild>,
+}
+
+impl SideBySide {
+    /// Starts one after the other, each by the command that `of` gives for its number.
+    pub(super) fn start(
+        name: &'static str,
+        count: usize,
+        mut of: impl FnMut(usize) -> Command,
+    ) -> Result<Self, String> {
+        let first = TaskChild::start(name, &mut of(0))?;
+        let others = (1..count).map(|number| TaskChild::start(name, &mut of(number)));
+        Ok(Self {
+            first,
+            others: others.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// What they said when they were ready.
+    pub(super) fn ready(&self) -> &Value {
+        &self.first.ready
+    }
+}
+
+impl Runner for SideBySide {
+    /// The answer of the slowest.
+    fn run(&mut self, task: &str) -> Result<Answer, String> {
+        self.first.ask(task)?;
+        self.others.iter_mut().try_for_each(|child| child.ask(task))?;
+        let mut slowest = self.first.hear(task)?;
+        for child in &mut self.others {
+            let answer = child.hear(task)?;
+            if answer.seconds > slowest.seconds {
+                slowest = answer;
+            }
+        }
+        Ok(slowest)
     }
 }
 
@@ -173,6 +227,29 @@ mod tests {
         for task in ["one", "two"] {
             assert_eq!(child.run(task).unwrap().seconds, 0.25);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn side_by_side_all_work_at_once_and_the_slowest_counts() {
+        // Each waits for the file of the other, so one after the other would wait for ever.
+        let folder = std::env::temp_dir().join(format!("egg-side-by-side-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let of = |number: usize| {
+            let script = format!(
+                r#"echo '{{"ready":true}}'; read task; touch {number}; until [ -e {} ]; do sleep 0.01; done
+                echo "{{\"task\":\"$task\",\"seconds\":0.{},\"calls\":1,\"check\":1}}""#,
+                1 - number,
+                [7, 3][number],
+            );
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]).current_dir(&folder);
+            command
+        };
+        let mut both = SideBySide::start("sh", 2, of).unwrap();
+        assert_eq!(both.run("one").unwrap().seconds, 0.7);
+        assert!(both.run("two").is_err(), "they have left");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[cfg(unix)]

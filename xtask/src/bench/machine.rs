@@ -10,7 +10,10 @@ use crate::process::output_of;
 pub(super) struct Conditions {
     pub(super) cpu: String,
     pub(super) cores: usize,
+    /// Of each process.
     pub(super) threads: usize,
+    /// Of each side.
+    pub(super) processes: usize,
     pub(super) rounds: usize,
     /// The linear algebra of our side, if it has any.
     pub(super) backend: Option<String>,
@@ -52,9 +55,13 @@ pub(super) fn describe(backend: &Backend) -> String {
 impl Conditions {
     /// What is the same for all suites of a run.
     pub(super) fn common(&self) -> Vec<String> {
+        let side_by_side = match self.processes {
+            1 => String::new(),
+            several => format!(" in each of {several} processes side by side"),
+        };
         vec![
             format!("processor: {}, {} cores", self.cpu, self.cores),
-            format!("threads: {} on each side", self.threads),
+            format!("threads: {} on each side{side_by_side}", self.threads),
             format!("rounds: {}, the sides taking turns", self.rounds),
         ]
     }
@@ -81,6 +88,7 @@ impl Conditions {
             "processor": self.cpu,
             "cores": self.cores,
             "threads": self.threads,
+            "processes": self.processes,
             "rounds": self.rounds,
             "backend": self.backend,
             "ours": self.ours,

@@ -112,7 +112,8 @@ fn measured(
         false => Err("--no-peers".into()),
         true => ours(&inputs, false).and_then(|exported| {
             drop(exported);
-            let mut command = super::peer_command(workspace, suite, request.threads, &inputs)?;
+            let python = super::python::environment(workspace, suite)?;
+            let mut command = super::peer_command(&python, workspace, suite, request.threads, &inputs);
             command.env(ONLY, data);
             TaskChild::start("the peer", &mut command).and_then(|child| peak_of(child, comparison.other.name))
         }),

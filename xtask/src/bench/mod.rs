@@ -30,13 +30,13 @@ use crate::setup::{self, Install};
 use crate::terminal;
 use crate::workspace::Workspace;
 
-use child::{Runner, TaskChild};
+use child::{Runner, SideBySide};
 use machine::Conditions;
 use report::Section;
 use suite::{Comparison, Suite};
 
 const HELP: &str = "\
-cargo xtask bench [SUITE] [--rounds N] [--threads N] [--only TEXT] [--no-peers]
+cargo xtask bench [SUITE] [--rounds N] [--threads N] [--processes N] [--only TEXT] [--no-peers]
 
 Without a suite: a few comparisons each of geometry, graph, autodiff, train and
 cluster, in one table, in less than ten minutes once all is built.
@@ -65,7 +65,9 @@ is reported but is not a failure.
 
 Options:
   --rounds N     measurements of each side per comparison (9; 3 without a suite)
-  --threads N    threads for either side (2, or the cores if fewer)
+  --threads N    threads of each process of either side (2, or the cores if fewer)
+  --processes N  every task by N processes at once, on either side (1): as runs of
+                 an experiment are made side by side; the slowest of them counts
   --only TEXT    the comparisons whose name has this in it
   --no-peers     our side alone
 
@@ -102,7 +104,10 @@ struct Request {
     /// `None`: the quick part of several.
     suite: Option<&'static Suite>,
     rounds: usize,
+    /// Of each process.
     threads: usize,
+    /// Of each side, at the same time.
+    processes: usize,
     peers: bool,
     only: String,
 }
@@ -130,6 +135,16 @@ pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result
     let scale = arguments.next_if("scale");
     match parse(arguments)? {
         Some(request) if scale && request.suite.is_some() => Err(Error::usage("one suite at a time", HELP)),
+        Some(request)
+            if request.processes > 1
+                && (scale
+                    || request
+                        .suite
+                        .is_some_and(|suite| suite.name == memory::SUITE.name)) =>
+        {
+            let message = "--processes is for times; `scale` and `memory` are of one process";
+            Err(Error::usage(message, HELP))
+        }
         Some(request) if scale => scale::run(workspace, &request),
         Some(request) => run(workspace, &request),
         None => {
@@ -144,12 +159,14 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     let mut suite = None;
     let mut rounds = None;
     let mut threads = machine::cores().min(2);
+    let mut processes = 1;
     let mut peers = true;
     let mut only = String::new();
     while let Some(word) = arguments.next() {
         match word.as_str() {
             "--rounds" => rounds = Some(arguments.count("--rounds", HELP)?),
             "--threads" => threads = arguments.count("--threads", HELP)?,
+            "--processes" => processes = arguments.count("--processes", HELP)?,
             "--only" => only = arguments.value("--only", HELP)?,
             "--no-peers" => peers = false,
             word if arguments::is_help(word) => return Ok(None),
@@ -167,6 +184,7 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
         suite,
         rounds: rounds.unwrap_or(if suite.is_some() { 9 } else { 3 }),
         threads,
+        processes,
         peers,
         only,
     }))
@@ -242,20 +260,29 @@ fn measured(
     };
     let program = ours::build(workspace, suite, backend.as_ref())?;
     let inputs = workspace.scratch(&format!("bench/inputs/{}", suite.name))?;
-    let mut command = ours::command(&program, &inputs, backend.as_ref(), request.threads);
+    // The peer reads what the first writes.
+    let unread = workspace.scratch("bench/inputs/unread")?;
     let needed: BTreeSet<&str> = chosen.iter().filter_map(|one| suite.dataset_of(one)).collect();
-    if !needed.is_empty() {
-        command.env(ONLY, Vec::from_iter(needed).join(","));
-    }
-    let mut ours = TaskChild::start("our side", &mut command).map_err(Error::Failed)?;
-    let here = ours.ready["data"].as_str().unwrap_or_default();
+    let needed = Vec::from_iter(needed).join(",");
+    let our_command = |number| {
+        let inputs = if number == 0 { &inputs } else { &unread };
+        let mut command = ours::command(&program, inputs, backend.as_ref(), request.threads);
+        if !needed.is_empty() {
+            command.env(ONLY, &needed);
+        }
+        command
+    };
+    let mut ours = SideBySide::start("our side", request.processes, our_command).map_err(Error::Failed)?;
+    let here = ours.ready()["data"].as_str().unwrap_or_default();
     let (chosen, skipped) = with_data(suite, chosen, here);
     skipped.iter().for_each(|why| println!("  skipped: {why}"));
     let mut peer = match (request.peers, chosen.is_empty()) {
         (false, _) => Err("--no-peers".into()),
         (true, true) => Err("nothing to compare".into()),
-        (true, false) => peer_command(workspace, suite, request.threads, &inputs)
-            .and_then(|mut command| TaskChild::start("the peer", &mut command)),
+        (true, false) => python::environment(workspace, suite).and_then(|python| {
+            let command = |_| peer_command(&python, workspace, suite, request.threads, &inputs);
+            SideBySide::start("the peer", request.processes, command)
+        }),
     };
     if let Err(why) = &peer {
         println!("  our side alone: {why}");
@@ -278,12 +305,13 @@ fn measured(
         cpu: machine::cpu(),
         cores: machine::cores(),
         threads: request.threads,
+        processes: request.processes,
         rounds: request.rounds,
         backend: backend.as_ref().map(machine::describe),
-        ours: ours.ready.clone(),
+        ours: ours.ready().clone(),
         peer: peer
             .as_ref()
-            .map(|peer| peer.ready.clone())
+            .map(|peer| peer.ready().clone())
             .map_err(String::clone),
     };
     Ok(Section {
@@ -315,12 +343,12 @@ fn with_data(
 }
 
 fn peer_command(
+    python: &Path,
     workspace: &Workspace,
     suite: &Suite,
     threads: usize,
     inputs: &Path,
-) -> std::result::Result<Command, String> {
-    let python = python::environment(workspace, suite)?;
+) -> Command {
     let mut command = Command::new(python);
     command.arg(workspace.root.join(suite.script)).arg(inputs);
     // NumPy's OpenBLAS, SciPy's, and MKL in case somebody's build has it.
@@ -332,7 +360,7 @@ fn peer_command(
     // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that
     // choose well by themselves.
     command.env_remove("OPENBLAS_CORETYPE");
-    Ok(command)
+    command
 }
 
 #[cfg(test)]
@@ -353,7 +381,9 @@ mod tests {
             assert!(quick.len() >= 3, "{}", suite.name);
             assert!(quick.len() < suite.comparisons.len(), "{}", suite.name);
         }
-        let request = parsed("train --rounds 2 --only DD");
+        assert_eq!(request.processes, 1);
+        let request = parsed("train --rounds 2 --only DD --processes 2 --threads 1");
+        assert_eq!((request.processes, request.threads), (2, 1));
         assert_eq!((request.rounds, chosen(&train::SUITE, &request).len()), (2, 4));
     }
 
