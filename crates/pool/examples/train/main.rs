@@ -9,14 +9,16 @@
 //! Data sets are looked for below `--data`, or `EGG_DATASETS`, or
 //! `datasets/prepared`; `covariance` is made on the spot. A path to a TU folder
 //! or zip will do as well. `--grid` searches the paper's grid, with a record of
-//! each cell in a folder, from which a search that was killed goes on. `--record`
+//! each cell in a folder, from which a search that was killed goes on; `--halving`
+//! does so in one file, with more repetitions for the better settings only. `--record`
 //! keeps a result as JSON, with all that is needed to repeat it, written after
 //! every few repetitions; what is there is not repeated, and after `--budget`
-//! seconds no repetition is begun. `--curves` keeps every epoch.
+//! seconds no repetition is begun, by `--halving` neither. `--curves` keeps every epoch.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 mod curves;
+mod halving;
 mod record;
 
 use std::ops::ControlFlow;
@@ -40,7 +42,7 @@ const USAGE: &str = "train DATASET gcn|gin|blind POOLING [--epochs N] [--seed N]
                      [--protocol paper|fair] [--rank threshold|relative|energy|ratio|fixed=X] [--filter resolvent=X|sqrt|log1p] \
                      [--flatten upper|isometric] [--lr X] [--wd X] [--layers N] [--hidden N] [--dropout X] [--loss sum|mean] \
                      [--linear] [--node-norm] [--no-output-norm] [--parallelism auto|repetitions|inside] [--data FOLDER] \
-                     [--checkpoints FOLDER] [--save FOLDER] [--grid FOLDER] [--record FILE [--budget SECONDS]] [--curves FILE] [--quiet]";
+                     [--checkpoints FOLDER] [--save FOLDER] [--grid FOLDER] [--halving FILE [--budget SECONDS]] [--record FILE [--budget SECONDS]] [--curves FILE] [--quiet]";
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -270,9 +272,19 @@ fn main() -> Result<(), Failure> {
         println!("saved to {folder}");
         return Ok(());
     }
+    let mut budget = f64::INFINITY;
+    arguments.set("budget", &mut budget)?;
+    if let Some(path) = arguments.text("halving") {
+        return halving::search(
+            Path::new(path),
+            experiment,
+            &graphs,
+            parallelism,
+            revision(),
+            budget,
+        );
+    }
     if let Some(path) = arguments.text("record") {
-        let mut budget = f64::INFINITY;
-        arguments.set("budget", &mut budget)?;
         let path = Path::new(path);
         return record::extend(path, &experiment, &graphs, revision(), budget, &follow);
     }

@@ -14,17 +14,21 @@
 
 mod experiment;
 mod grid;
+mod halving;
 mod jobs;
 mod kind;
 mod preset;
 mod record;
 mod report;
 mod search;
+mod tried;
 
 pub use experiment::{Experiment, Follow, RunOptions};
 pub use grid::{Cell, Grid};
+pub use halving::{Halving, HalvingEvent, Rung};
 pub use jobs::Parallelism;
 pub use kind::Protocol;
 pub use record::{Machine, RunRecord};
 pub use report::{Report, Summary};
 pub use search::{CellRecord, Failure, GridReport, GridSearch, RepetitionRecord, SearchEvent};
+pub use tried::{HalvingRecord, HalvingSubject, TriedRun, TriedSetting};

@@ -14,6 +14,7 @@ mod fixture_values;
 mod folder;
 mod gradient;
 mod growing_record;
+mod halving;
 mod invariance;
 mod metrics;
 mod model_gradient;
