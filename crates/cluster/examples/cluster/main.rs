@@ -25,8 +25,8 @@ use std::time::Instant;
 
 use arguments::Arguments;
 use egg_cluster::egg::{EggConfig, Weighting};
-use egg_cluster::pipeline::{ClusterReport, Coordinates, NodeClustering, NodeClusteringConfig};
-use egg_cluster::vgae::Control;
+use egg_cluster::pipeline::{ClusterReport, Coordinates, Links, NodeClustering, NodeClusteringConfig};
+use egg_cluster::vgae::{Control, LinkTask};
 use egg_geometry::RankRule;
 use egg_graph::synthetic::BlockModel;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
@@ -127,7 +127,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         methods: methods(&config),
     };
     let folder = arguments.record.as_deref();
-    let mut record = Record::open(folder, subject)?;
+    let split = match config.links {
+        Links::All => None,
+        Links::Split {
+            validation,
+            test,
+            seed,
+        } => {
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            Some(LinkTask::split(&dataset, validation, test, rng)?.held_out_checksum())
+        }
+    };
+    let mut record = Record::open(folder, subject, split)?;
     for seed in arguments.seed..arguments.seed + arguments.repetitions {
         if record.has(seed) {
             eprintln!("seed {seed}: already there");

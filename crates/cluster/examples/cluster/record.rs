@@ -63,23 +63,37 @@ pub(crate) struct Repetition {
 pub(crate) struct Record {
     #[serde(flatten)]
     pub(crate) subject: Subject,
+    /// A checksum of the held-out edges, which all repetitions share; `None` if none are.
+    #[serde(default)]
+    pub(crate) split: Option<String>,
     pub(crate) repetitions: Vec<Repetition>,
 }
 
 impl Record {
-    /// The record of a subject: the one on disk, or a new one.
-    pub(crate) fn open(folder: Option<&Path>, subject: Subject) -> Result<Self, Box<dyn Error>> {
+    /// The record of a subject: the one on disk, or a new one. One that was written
+    /// before records had a split is given it: it follows from the data and a seed
+    /// that are in the subject.
+    pub(crate) fn open(
+        folder: Option<&Path>,
+        subject: Subject,
+        split: Option<String>,
+    ) -> Result<Self, Box<dyn Error>> {
         let path = folder.map(|folder| subject.path(folder));
         if let Some(path) = path.filter(|path| path.exists()) {
-            let found: Self = serde_json::from_slice(&std::fs::read(&path)?)?;
-            if found.subject != subject {
+            let mut found: Self = serde_json::from_slice(&std::fs::read(&path)?)?;
+            if found.subject != subject || (found.split.is_some() && found.split != split) {
                 let advice = "is of other data or settings: move it away, or record elsewhere";
                 return Err(format!("{} {advice}", path.display()).into());
+            }
+            if found.split != split {
+                found.split = split;
+                found.save(&path)?;
             }
             return Ok(found);
         }
         Ok(Self {
             subject,
+            split,
             repetitions: Vec::new(),
         })
     }
@@ -97,12 +111,13 @@ impl Record {
         self.repetitions.sort_by_key(|repetition| repetition.seed);
         let Some(folder) = folder else { return Ok(()) };
         std::fs::create_dir_all(folder)?;
+        self.save(&self.subject.path(folder))
+    }
+
+    fn save(&self, path: &Path) -> Result<(), Box<dyn Error>> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
-        Ok(egg_nn::atomic::write(
-            &self.subject.path(folder),
-            text.as_bytes(),
-        )?)
+        Ok(egg_nn::atomic::write(path, text.as_bytes())?)
     }
 }
 

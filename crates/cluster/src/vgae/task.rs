@@ -113,15 +113,35 @@ impl LinkTask {
     /// Of all that training sees, held-out pairs among it: early stopping goes by
     /// them.
     pub(super) fn fingerprint(&self) -> String {
+        format!("{} {}", self.dataset.fingerprint(), self.held_out_checksum())
+    }
+
+    /// Tells splits apart: of all pairs that are held out, in order.
+    ///
+    /// ```
+    /// use egg_cluster::vgae::LinkTask;
+    /// use egg_graph::synthetic::karate_club;
+    /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    ///
+    /// let club = karate_club()?;
+    /// let of = |seed| {
+    ///     let task = LinkTask::split(&club, 0.05, 0.10, &mut ChaCha8Rng::seed_from_u64(seed))?;
+    ///     Ok::<_, egg_cluster::Error>(task.held_out_checksum())
+    /// };
+    /// assert_eq!(of(0)?, of(0)?);
+    /// assert_ne!(of(0)?, of(1)?);
+    /// # Ok::<(), egg_cluster::Error>(())
+    /// ```
+    pub fn held_out_checksum(&self) -> String {
         let parts = self.validation.iter().chain(&self.test);
         let pairs = parts.flat_map(|part| part.positive.iter().chain(&part.negative));
         // FNV-1a: against mistakes, not against forgers.
-        let held_out = pairs
+        let checksum = pairs
             .flat_map(|(a, b)| [*a, *b])
             .fold(0xcbf2_9ce4_8422_2325, |hash: u64, node| {
                 (hash ^ node as u64).wrapping_mul(0x100_0000_01b3)
             });
-        format!("{} {held_out:016x}", self.dataset.fingerprint())
+        format!("{checksum:016x}")
     }
 }
 
