@@ -4,6 +4,7 @@ mod atomic;
 mod embedding;
 mod error;
 mod estimate;
+mod neighbours;
 mod number;
 mod page;
 mod record;

@@ -8,9 +8,9 @@
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use crate::embedding::{Map, Rows};
+use crate::neighbours::nearest;
 
 const PERPLEXITY: f32 = 30.0;
 const STEPS: usize = 750;
@@ -83,29 +83,12 @@ fn layout(points: &[&[f32]], perplexity: f32, seed: u64) -> Vec<f32> {
     }
 }
 
-/// Of every point the nearest others, in order; ties by number.
+/// As `bhtsne` wants them.
 fn neighbours(points: &[&[f32]], count: usize) -> Vec<Vec<bhtsne::Neighbor<f32>>> {
-    let nearest = |i: usize| {
-        let mut distances: Vec<(f32, usize)> = (0..points.len())
-            .filter(|&j| j != i)
-            .map(|j| (distance(points[i], points[j]), j))
-            .collect();
-        distances.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let kept = distances.into_iter().take(count);
-        kept.map(|(distance, index)| bhtsne::Neighbor { index, distance })
+    let of = |near: Vec<(f32, usize)>| {
+        let near = near.into_iter();
+        near.map(|(distance, index)| bhtsne::Neighbor { index, distance })
             .collect()
     };
-    (0..points.len()).into_par_iter().map(nearest).collect()
-}
-
-/// Eight sums side by side, which is what vectors are made for.
-fn distance(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0f32; 8];
-    let (a, b) = (a.chunks(8), b.chunks(8));
-    for (a, b) in a.zip(b) {
-        for ((sum, x), y) in sums.iter_mut().zip(a).zip(b) {
-            *sum += (x - y) * (x - y);
-        }
-    }
-    sums.iter().sum::<f32>().sqrt()
+    nearest(points, count).into_iter().map(of).collect()
 }
