@@ -98,7 +98,7 @@ impl Cell<'_> {
     }
 }
 
-/// The program that trains, built once, and what every call of it needs.
+/// An example that is built once, and what every call of it needs.
 pub(super) struct Runner<'a> {
     workspace: &'a Workspace,
     request: &'a Request,
@@ -108,9 +108,20 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
+    /// Of the program that trains.
     pub(super) fn new(workspace: &'a Workspace, request: &'a Request) -> Result<Self> {
+        Self::of(workspace, request, "egg-pool", "train")
+    }
+
+    /// Of an example of a package.
+    pub(super) fn of(
+        workspace: &'a Workspace,
+        request: &'a Request,
+        package: &str,
+        example: &str,
+    ) -> Result<Self> {
         let backend = setup::prepare(workspace, Install::Allowed)?;
-        let program = build(workspace, &backend)?;
+        let program = build(workspace, &backend, package, example)?;
         Ok(Self {
             workspace,
             request,
@@ -120,7 +131,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Trains, and keeps the result at `path`; says whether there was time left to begin.
+    /// Calls it to keep its result at `path`; says whether there was time left to begin.
     pub(super) fn run(&self, words: &[impl AsRef<OsStr>], keep: &str, path: &Path) -> Result<bool> {
         let name = path
             .file_name()
@@ -159,11 +170,11 @@ pub(super) fn run(workspace: &Workspace, request: &Request, table: &str) -> Resu
     let folder = workspace.root.join("docs/results/training");
     let mut failed = Vec::new();
     for dataset in &request.datasets {
-        for pooling in &request.poolings {
+        for pooling in request.poolings_or(&POOLINGS) {
             let cell = Cell {
                 dataset,
                 architecture: table,
-                pooling,
+                pooling: &pooling,
                 protocol: &request.protocol,
             };
             match runner.run(
@@ -190,30 +201,22 @@ fn finish(failed: &[String]) -> Result<()> {
 
 /// Built once and called by itself, so that nothing that is compiled meanwhile
 /// gets into a run.
-fn build(workspace: &Workspace, backend: &Backend) -> Result<PathBuf> {
+fn build(workspace: &Workspace, backend: &Backend, package: &str, example: &str) -> Result<PathBuf> {
     let mut cargo = workspace.cargo();
-    cargo.args(["build", "--release", "-p", "egg-pool", "--example", "train"]);
+    cargo.args(["build", "--release", "-p", package, "--example", example]);
     cargo.args(backend.cargo_flags());
     backend.apply(&mut cargo);
     let status = cargo
         .status()
         .map_err(|e| Error::while_doing("could not start cargo", e))?;
     if !status.success() {
-        return Err(Error::Failed(
-            "the example `train` of egg-pool does not build".into(),
-        ));
+        return Err(Error::Failed(format!(
+            "the example `{example}` of {package} does not build"
+        )));
     }
-    let built = workspace.target.join("release/examples").join(program_name());
-    let folder = workspace.scratch("bench/paper")?;
-    copy(&built, &folder)
-}
-
-fn program_name() -> String {
-    format!("train{}", std::env::consts::EXE_SUFFIX)
-}
-
-fn copy(built: &Path, folder: &Path) -> Result<PathBuf> {
-    let copy = folder.join(program_name());
+    let name = format!("{example}{}", std::env::consts::EXE_SUFFIX);
+    let built = workspace.target.join("release/examples").join(&name);
+    let copy = workspace.scratch("bench/paper")?.join(&name);
     // Not written over: an earlier copy may be running.
     let _ = std::fs::remove_file(&copy);
     std::fs::copy(built, &copy).map_err(|e| Error::while_doing(built.display(), e))?;

@@ -13,7 +13,7 @@ use super::statistics::{Spread, Verdict, paired, unpaired};
 use crate::error::Result;
 
 /// How many repetitions the paper's figures are of.
-const PAPERS_REPETITIONS: usize = 10;
+pub(super) const PAPERS_REPETITIONS: usize = 10;
 
 /// The data sets and poolings that the fair protocol is for.
 const FAIR_DATASETS: [&str; 3] = ["PROTEINS", "NCI1", "DD"];

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::classification::{PAPERS_REPETITIONS, spread};
 use super::records::{read, values};
-use super::statistics::{Spread, Verdict, paired};
+use super::statistics::{Spread, Verdict, paired, unpaired};
 use crate::error::Result;
 
 const MEASURES: [(&str, &str); 4] = [
@@ -141,6 +142,16 @@ fn about(page: &mut String, record: &Value) {
         seconds.iter().sum::<f64>(),
         texts("threads"),
     );
+    let checksum = |value: &Value| {
+        value
+            .as_str()
+            .map(|text| text.chars().take(12).collect::<String>())
+    };
+    if let Some(data) = checksum(&data["fingerprint"]) {
+        let _ = write!(page, " Data {data}");
+        let split = checksum(&record["split"]).map_or(String::new(), |split| format!(", link split {split}"));
+        let _ = write!(page, "{split}.");
+    }
     if let Some(auc) = Spread::of(&auc) {
         let _ = write!(page, " Test AUC of held-out edges {auc}.");
     }
@@ -154,11 +165,7 @@ fn table(page: &mut String, record: &Value, paper: &Value) {
         row(page, record, method, method);
         let theirs = &paper[method];
         if !theirs.is_null() {
-            let cells = MEASURES.map(|(_, measure)| {
-                let (mean, deviation) = (theirs[measure][0].as_f64(), theirs[measure][1].as_f64());
-                mean.zip(deviation)
-                    .map(|(mean, deviation)| Spread { mean, deviation })
-            });
+            let cells = MEASURES.map(|(_, measure)| spread(&theirs[measure]));
             let captured = theirs["captured"].as_f64().unwrap_or(1.0);
             let _ = writeln!(
                 page,
@@ -172,6 +179,7 @@ fn table(page: &mut String, record: &Value, paper: &Value) {
     }
     page.push('\n');
     against_the_paper(page, record, &paper[PLAIN]);
+    noise(page, record, paper);
     for method in ["EGG 0.8 flat", "EGG 0.8 spectral(1)"] {
         against_plain(page, record, method);
     }
@@ -206,6 +214,36 @@ fn against_the_paper(page: &mut String, record: &Value, paper: &Value) {
         "- Plain k-means against the paper's, in the paper's standard deviations: {}.",
         parts.join(", ")
     );
+}
+
+/// Which cells Welch's test tells from the paper's.
+fn noise(page: &mut String, record: &Value, paper: &Value) {
+    let (mut within, mut outside) = (0, Vec::new());
+    for method in METHODS {
+        for (name, of) in MEASURES {
+            let values = measure(record, method, of);
+            let (Some(ours), Some(theirs)) = (Spread::of(&values), spread(&paper[method][of])) else {
+                continue;
+            };
+            match unpaired(ours, values.len(), theirs, PAPERS_REPETITIONS) {
+                Verdict::Higher => outside.push(format!("{method} {name} HIGHER")),
+                Verdict::Lower => outside.push(format!("{method} {name} LOWER")),
+                Verdict::WithinNoise => within += 1,
+                Verdict::Unknown => {}
+            }
+        }
+    }
+    let cells = within + outside.len();
+    if cells > 0 {
+        let outside = match outside.as_slice() {
+            [] => String::new(),
+            outside => format!("; the others: {}", outside.join(", ")),
+        };
+        let _ = writeln!(
+            page,
+            "- All cells against the paper's (Welch's test, 5 %): {within} of {cells} within the noise{outside}."
+        );
+    }
 }
 
 /// Whether a method beats plain k-means on the same embeddings.
@@ -271,6 +309,15 @@ mod tests {
         assert!(page.contains("| EGG 0.5 flat | missing |"), "{page}");
         assert!(
             page.contains("ACC -10.0 (OUTSIDE 2), NMI -1.0 (within 2)"),
+            "{page}"
+        );
+        // Standard errors 0.0577 and 0.0033: t = -1.7, and 0.0333: t = -1.5.
+        assert!(page.contains("4 of 4 within the noise."), "{page}");
+        let mut page = String::new();
+        let paper = json!({"EGG 0.8 flat": {"accuracy": [0.3, 0.01], "completeness": [0.66, 0.01]}});
+        noise(&mut page, &example(), &paper);
+        assert!(
+            page.contains("1 of 2 within the noise; the others: EGG 0.8 flat ACC HIGHER."),
             "{page}"
         );
         // Differences 0.2, 0.1, 0.2: t = 5, and the limit of 2 degrees of freedom is 4.3.

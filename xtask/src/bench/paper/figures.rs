@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Request;
 use super::cells::{Runner, SETTING};
 use super::records::{find, tests};
 use super::statistics::Spread;
+use super::{Request, maps};
 use crate::bench::report::save;
 use crate::bench::svg::{Chart, Series, lines};
 use crate::error::{Error, Result};
@@ -168,7 +168,7 @@ fn mean_curve(record: &Value, of: &str, name: &str) -> Series {
 pub(super) fn write(results: &Path) -> Result<()> {
     let folder = results.join("figures");
     std::fs::create_dir_all(&folder).map_err(|e| Error::while_doing(folder.display(), e))?;
-    for (name, file) in drawn(results)? {
+    for (name, file) in drawn(results)?.into_iter().chain(maps::drawn(results)?) {
         save(&folder.join(name), &file)?;
     }
     Ok(())
@@ -199,8 +199,34 @@ pub(super) fn section(results: &Path) -> Result<String> {
             ),
             false => write!(page, "\n{name}: missing.\n"),
         };
+        if here && name == "sensitivity.svg" {
+            page.push_str(&by_threshold(results)?);
+        }
     }
     Ok(page)
+}
+
+/// The numbers of the sensitivity.
+fn by_threshold(results: &Path) -> Result<String> {
+    let mut table = format!(
+        "\n| r | {} |\n|---|{}\n",
+        THRESHOLDS.join(" | "),
+        "---|".repeat(THRESHOLDS.len())
+    );
+    for architecture in ARCHITECTURES {
+        let _ = write!(table, "| {}-EGG |", architecture.to_uppercase());
+        for threshold in THRESHOLDS {
+            let record = find(&sensitivity(results, architecture, threshold))?;
+            let ours = record.and_then(|record| Spread::of(&tests(&record)));
+            let _ = write!(
+                table,
+                " {} |",
+                ours.map_or("missing".into(), |ours| format!("{ours:.2}"))
+            );
+        }
+        table.push('\n');
+    }
+    Ok(table)
 }
 
 /// How many repetitions each point or curve of a figure is the mean of: `10`, or
@@ -252,6 +278,16 @@ mod tests_of_figures {
         std::fs::create_dir_all(&folder).unwrap();
         assert!(drawn(&folder).unwrap().is_empty());
         assert_eq!(section(&folder).unwrap().matches("missing").count(), 5);
+        let path = sensitivity(&folder, "gin", "0.5");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let part = |accuracy: f64| json!({"test": {"scores": {"accuracy": accuracy}}});
+        let record = json!({"repetitions": [part(0.7), part(0.8)]});
+        std::fs::write(&path, record.to_string()).unwrap();
+        let page = section(&folder).unwrap();
+        assert!(
+            page.contains("| GIN-EGG | missing | missing | 75.00 ± 5.00 | missing |"),
+            "{page}"
+        );
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

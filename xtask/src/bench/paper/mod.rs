@@ -5,6 +5,8 @@ mod cells;
 mod classification;
 mod cluster;
 mod figures;
+mod grid;
+mod maps;
 mod records;
 mod statistics;
 mod words;
@@ -22,8 +24,9 @@ use crate::workspace::Workspace;
 
 const HELP: &str = "\
 cargo xtask bench paper --table gcn,gin [--dataset A,B] [--pool X,Y] [--protocol paper|fair] [--reps N] [--budget 60m]
+cargo xtask bench paper --table grid [--dataset A,B] [--pool X,Y] [--reps N] [--budget 60m]
 cargo xtask bench paper --table cluster [--dataset A,B] [--preset NAME] [--reps N] [--budget 60m]
-cargo xtask bench paper --figure sensitivity,curves [--reps N] [--budget 60m]
+cargo xtask bench paper --figure sensitivity,curves,tsne-graphs,tsne-nodes [--reps N] [--budget 60m]
 cargo xtask bench paper --render
 
 Runs the paper's experiments and keeps every repetition in docs/results/, one file per
@@ -31,14 +34,18 @@ cell, written as it goes. What is there is not repeated: call again to go on. --
 makes docs/RESULTS.md and docs/results/figures of the records.
 
 Options:
-  --table NAMES      gcn: Table 2, gin: Table 3, graph classification; cluster: Table 5,
-                     k-means on VGAE embeddings, with EGG and without
+  --table NAMES      gcn: Table 2, gin: Table 3, graph classification; grid: the paper's
+                     grid of settings for some of their cells, chosen by the validation
+                     loss, then tested; cluster: Table 5, k-means on VGAE embeddings, with
+                     EGG and without
   --figure NAMES     sensitivity: accuracy over the threshold r, curves: loss and accuracy
-                     by epoch; both of GCN-EGG and GIN-EGG on PROTEINS
+                     by epoch; both of GCN-EGG and GIN-EGG on PROTEINS. tsne-graphs: maps
+                     of COLLAB's graphs, tsne-nodes: of the nodes of Cora, Citeseer, Pubmed
   --dataset NAMES    MUTAG, PROTEINS, Mutagenicity, NCI1, DD, COLLAB, ogbg-molhiv; of
-                     clustering Cora, Citeseer, Pubmed, Coauthor-CS; all if not given
+                     clustering Cora, Citeseer, Pubmed, Coauthor-CS; all if not given, of
+                     the grid PROTEINS and NCI1
   --pool NAMES       topk, sag, edge, pan, sum, avg, max, attention, egg; soft-egg, random,
-                     blind. The paper's nine if not given
+                     blind. The paper's nine if not given, of the grid egg and sum
   --protocol NAME    paper, fair (paper); docs/TRAINING.md says how they differ
   --preset NAME      of clustering: paper, tuned (paper)
   --reps N           repetitions, the same whatever N is (10)
@@ -67,6 +74,14 @@ struct Request {
 }
 
 impl Request {
+    /// The poolings that were asked for, or those of a table.
+    fn poolings_or(&self, all: &[&str]) -> Vec<String> {
+        match self.poolings.is_empty() {
+            true => all.iter().copied().map(String::from).collect(),
+            false => self.poolings.clone(),
+        }
+    }
+
     /// Of the budget.
     fn seconds_left(&self) -> Option<u64> {
         let budget = self.budget?;
@@ -81,18 +96,25 @@ pub(super) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()>
     };
     let named = !request.datasets.is_empty();
     for table in std::mem::take(&mut request.tables) {
-        let clustering = table == "cluster";
         if !named {
-            let all: &[&str] = if clustering { &CLUSTERED } else { &cells::DATASETS };
+            let all: &[&str] = match table.as_str() {
+                "cluster" => &CLUSTERED,
+                "grid" => &grid::DATASETS,
+                _ => &cells::DATASETS,
+            };
             request.datasets = all.iter().copied().map(String::from).collect();
         }
-        match clustering {
-            true => run_clustering(workspace, &request)?,
-            false => cells::run(workspace, &request, &table)?,
+        match table.as_str() {
+            "cluster" => run_clustering(workspace, &request)?,
+            "grid" => grid::run(workspace, &request)?,
+            table => cells::run(workspace, &request, table)?,
         }
     }
     for figure in std::mem::take(&mut request.figures) {
-        figures::run(workspace, &request, &figure)?;
+        match maps::NAMES.contains(&figure.as_str()) {
+            true => maps::run(workspace, &request, &figure)?,
+            false => figures::run(workspace, &request, &figure)?,
+        }
     }
     if request.render {
         let page = workspace.root.join("docs/RESULTS.md");
@@ -112,8 +134,10 @@ fn rendered(results: &Path) -> Result<String> {
     for part in [
         classification::section(results, "gcn")?,
         classification::section(results, "gin")?,
+        grid::section(results)?,
         cluster::section(results)?,
         figures::section(results)?,
+        maps::section(results)?,
     ] {
         page.push('\n');
         page.push_str(part.trim_end());
@@ -156,8 +180,9 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     if request.tables.is_empty() && request.figures.is_empty() && !request.render {
         return Err(Error::usage("which table or figure?", HELP));
     }
-    known("table", &mut request.tables, &["gcn", "gin", "cluster"])?;
-    known("figure", &mut request.figures, &figures::NAMES)?;
+    known("table", &mut request.tables, &["gcn", "gin", "grid", "cluster"])?;
+    let figures = [figures::NAMES, maps::NAMES].concat();
+    known("figure", &mut request.figures, &figures)?;
     let poolings = [&cells::POOLINGS[..], &cells::OURS].concat();
     known("pooling", &mut request.poolings, &poolings)?;
     known(
@@ -167,9 +192,6 @@ fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
     )?;
     let datasets = [&cells::DATASETS[..], &CLUSTERED].concat();
     known("data set", &mut request.datasets, &datasets)?;
-    if request.poolings.is_empty() {
-        request.poolings = cells::POOLINGS.map(String::from).to_vec();
-    }
     Ok(Some(request))
 }
 
@@ -307,7 +329,10 @@ mod tests {
         assert_eq!(request.tables, ["gcn", "gin"]);
         assert_eq!(request.datasets, ["MUTAG", "PROTEINS", "DD"]);
         assert_eq!(request.poolings, ["sum", "egg"]);
-        assert_eq!(parsed("--table gin").unwrap().unwrap().poolings.len(), 9);
+        assert_eq!(request.poolings_or(&cells::POOLINGS), ["sum", "egg"]);
+        let request = parsed("--table gin,grid --figure tsne-nodes").unwrap().unwrap();
+        assert_eq!(request.poolings_or(&cells::POOLINGS).len(), 9);
+        assert_eq!(request.figures, ["tsne-nodes"]);
         assert!(parsed("--render").unwrap().unwrap().tables.is_empty());
         assert!(parsed("--help").unwrap().is_none());
         for bad in [
@@ -333,7 +358,11 @@ mod tests {
             rendered(&docs.join("results")).unwrap() == page,
             "docs/RESULTS.md is not what its records make: `cargo xtask bench paper --render`"
         );
-        for (name, file) in figures::drawn(&docs.join("results")).unwrap() {
+        let results = docs.join("results");
+        let figures = figures::drawn(&results).unwrap();
+        for (name, file) in figures.into_iter().chain(maps::drawn(&results).unwrap()) {
+            // They are part of every checkout.
+            assert!(file.len() < 400_000, "{name} has {} bytes", file.len());
             let drawn = std::fs::read_to_string(docs.join("results/figures").join(&name)).unwrap();
             assert!(
                 drawn == file,

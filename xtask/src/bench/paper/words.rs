@@ -2,15 +2,19 @@
 //! of which names the record it comes from.
 //!
 //! `{training/proteins-gcn-egg}` is a test score with its deviation,
-//! `{paper/gcn/PROTEINS/egg}` the paper's, `{cluster/cora-paper/EGG 0.8 flat/accuracy}` a
-//! measure of a clustering.
+//! `{sensitivity/proteins-gcn-0.5}` one over the threshold, `{paper/gcn/PROTEINS/egg}` the
+//! paper's, `{cluster/cora-paper/EGG 0.8 flat/accuracy}` a measure of a clustering,
+//! `{grid/proteins-gcn-egg/test}` the test score of what a search chose (`by-test`,
+//! `optimism` and `test-range` are what its table calls so), `{tsne/cora/EGG(0.8) of H}`
+//! how many neighbours in a map's embedding are right.
 
 use std::path::Path;
 
 use super::classification::spread;
 use super::cluster::measure;
-use super::records::{read, tests};
+use super::records::{find, read, tests};
 use super::statistics::Spread;
+use super::{grid, maps};
 use crate::error::{Error, Result};
 
 /// The text with numbers in the places of their names.
@@ -35,7 +39,15 @@ fn number(results: &Path, name: &str) -> Result<String> {
     let file = |folder: &str, name: &str| read(&results.join(folder).join(format!("{name}.json")));
     let percent = |spread: Spread| format!("{spread:.1}");
     match parts.as_slice() {
-        ["training", cell] => Spread::of(&tests(&file("training", cell)?)).map(percent),
+        [folder @ ("training" | "sensitivity"), cell] => {
+            Spread::of(&tests(&file(folder, cell)?)).map(percent)
+        }
+        ["grid", name, "test"] => Spread::of(&tests(&file("grid", &format!("{name}-chosen"))?)).map(percent),
+        ["grid", name, of] => {
+            let tested = find(&results.join("grid").join(format!("{name}-chosen.json")))?;
+            grid::number(&file("grid", name)?, tested.as_ref(), of)
+        }
+        ["tsne", name, map] => maps::right(&file("tsne", name)?, map),
         ["paper", table, dataset, pooling] => {
             spread(&file("paper", table)?["datasets"][*dataset][*pooling]).map(percent)
         }
@@ -59,7 +71,37 @@ mod tests_of_words {
         std::fs::write(folder.join("paper/gcn.json"), paper).unwrap();
         let filled = fill(&folder, "It is {paper/gcn/DD/sum}.").unwrap();
         assert_eq!(filled, "It is 78.9 ± 3.4.");
-        for bad in ["{paper/gcn/DD/egg}", "{paper/gin/DD/sum}", "{else}", "{"] {
+        for (name, record) in [
+            (
+                "grid/a.json",
+                r#"{"settings": [{"cell": 1, "runs": [{"repetition": 1, "validation_loss": 0.1, "validation": 0.8, "test": 0.75}]},
+                {"cell": 2, "runs": [{"repetition": 1, "validation_loss": 0.2, "validation": 0.7, "test": 0.77}]}], "chosen": 1}"#,
+            ),
+            (
+                "grid/a-chosen.json",
+                r#"{"repetitions": [{"test": {"scores": {"accuracy": 0.75}}}]}"#,
+            ),
+            (
+                "sensitivity/b.json",
+                r#"{"repetitions": [{"test": {"scores": {"accuracy": 0.5}}}]}"#,
+            ),
+            ("tsne/cora.json", r#"{"maps": [{"name": "H", "right": 0.8}]}"#),
+        ] {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, record).unwrap();
+        }
+        let text = "{grid/a/test}, {grid/a/by-test}, {grid/a/optimism}, {grid/a/test-range}, {sensitivity/b}, {tsne/cora/H}";
+        let filled = fill(&folder, text).unwrap();
+        assert_eq!(filled, "75.0 ± 0.0, 2.0, 5.0, 75.0 to 77.0, 50.0 ± 0.0, 80.0 %");
+        for bad in [
+            "{paper/gcn/DD/egg}",
+            "{paper/gin/DD/sum}",
+            "{grid/a/more}",
+            "{tsne/cora/G}",
+            "{else}",
+            "{",
+        ] {
             assert!(fill(&folder, bad).is_err(), "{bad}");
         }
         std::fs::remove_dir_all(&folder).unwrap();

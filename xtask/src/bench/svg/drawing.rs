@@ -70,6 +70,36 @@ impl Drawing {
         );
     }
 
+    /// Many small dots: one path, so that thousands make a file of some kilobytes.
+    pub(super) fn points(&mut self, corner: (f64, f64), scale: f64, points: &[(i64, i64)], colour: &str) {
+        if points.is_empty() {
+            return;
+        }
+        let _ = write!(
+            self.body,
+            r#"<g transform="translate({:.1} {:.1}) scale({scale})"><path d=""#,
+            corner.0, corner.1
+        );
+        for (x, y) in points {
+            let _ = write!(self.body, "M{x} {y}h0");
+        }
+        let _ = writeln!(
+            self.body,
+            r#"" fill="none" stroke="{colour}" stroke-width="{:.0}" stroke-linecap="round" stroke-opacity="0.55"/></g>"#,
+            2.6 / scale
+        );
+    }
+
+    /// A word that can be read on top of anything.
+    pub(super) fn label(&mut self, x: f64, y: f64, text: &str) {
+        let text = escaped(text);
+        let _ = writeln!(
+            self.body,
+            r##"<text x="{x:.1}" y="{:.1}" text-anchor="middle" font-size="13" font-weight="bold" fill="{INK}" stroke="#ffffff" stroke-width="3" paint-order="stroke">{text}</text>"##,
+            y + 4.5
+        );
+    }
+
     pub(super) fn path(&mut self, points: &[(f64, f64)], colour: &str, dashes: &str) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let points = points.join(" ");
