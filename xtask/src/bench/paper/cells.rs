@@ -219,7 +219,7 @@ fn build(workspace: &Workspace, backend: &Backend, package: &str, example: &str)
     let copy = workspace.scratch("bench/paper")?.join(&name);
     // Not written over: an earlier copy may be running.
     let _ = std::fs::remove_file(&copy);
-    std::fs::copy(built, &copy).map_err(|e| Error::while_doing(built.display(), e))?;
+    std::fs::copy(&built, &copy).map_err(|e| Error::while_doing(built.display(), e))?;
     Ok(copy)
 }
 

@@ -97,7 +97,7 @@ pub(super) fn section(results: &Path) -> Result<String> {
         "## Grid search\n\n\
          `cargo xtask bench paper --table grid` tries the paper's grid (rate, decay, width, dropout; for EGG the threshold r too) by successive\n\
          halving: every setting once, the best twelve by the validation loss three times, the best four of these five times. The lowest mean\n\
-         validation loss of the five is chosen; test scores are recorded, and chosen by nowhere. The chosen setting is then run as the cells above,\n\
+         validation loss of the five is chosen; test scores are recorded, and never chosen by. The chosen setting is then run as the cells above,\n\
          on the same splits. [TRAINING.md](TRAINING.md) says more.\n",
     );
     let mut found = Vec::new();
@@ -186,13 +186,12 @@ fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> 
 /// `72 of 72`.
 fn tried(record: &Value) -> String {
     let settings = record["settings"].as_array().map_or(&[][..], Vec::as_slice);
-    let of =
-        |list: &str| move |setting: &Value| setting[list].as_array().is_some_and(|list| !list.is_empty());
+    let has = |setting: &Value, list: &str| setting[list].as_array().is_some_and(|list| !list.is_empty());
+    let failed = settings.iter().filter(|one| has(one, "failures")).count();
     let tried = settings
         .iter()
-        .filter(|one| of("runs")(one) || of("failures")(one))
+        .filter(|one| has(one, "runs") || has(one, "failures"))
         .count();
-    let failed = settings.iter().filter(|one| of("failures")(one)).count();
     match failed {
         0 => format!("{tried} of {}", settings.len()),
         failed => format!("{tried} of {}, {failed} diverged", settings.len()),
