@@ -107,7 +107,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::read()?;
     let begin = Instant::now();
     let dataset = load(&arguments.data)?;
-    let config = arguments.config(dataset.name());
+    // By the name that was asked for: a file may be called otherwise.
+    let config = arguments.config(&arguments.data);
     println!(
         "{}: {} nodes, {} edges, {} features; preset {}, {} repetitions from seed {}",
         arguments.data,
