@@ -5,8 +5,10 @@ use std::time::Duration;
 use super::supply::Need;
 use crate::backend::PURE_RUST_FLAGS;
 
-/// A stage that takes this many times its budget is ended.
+/// A stage that takes this many times its budget is ended ...
 const PATIENCE: u32 = 4;
+/// ... but none before this: a quick one may wait for a registry, or for a disk.
+const LEAST_LIMIT: Duration = Duration::from_secs(120);
 /// How much longer test stages may take with `--full`.
 const FULL: u32 = 5;
 /// Where everything is compiled that else is only packed.
@@ -124,7 +126,7 @@ impl Stage {
     }
 
     pub(super) fn limit(&self, full: bool) -> Duration {
-        self.budget(full) * PATIENCE
+        (self.budget(full) * PATIENCE).max(LEAST_LIMIT)
     }
 
     /// The calls of cargo this stage consists of; none for `setup`. `pure` is
