@@ -15,7 +15,10 @@ fn root() -> PathBuf {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![root().join("README.md"), root().join("datasets/README.md")];
+    let mut pages: Vec<PathBuf> = ["README.md", "SECURITY.md", "datasets/README.md"]
+        .iter()
+        .map(|page| root().join(page))
+        .collect();
     let mut folders = vec![root().join("docs"), root().join("crates")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
@@ -83,8 +86,10 @@ fn problem(words: &[String]) -> Option<String> {
                 .err()
                 .map(|error| format!("{error:?}"))
         }
-        "run" | "build" | "test" | "install" | "bench" | "doc" | "clippy" => parts(words),
-        "fmt" | "tree" => None,
+        // Tools that judge dependencies: packages of others, where there is one.
+        "install" if words[1..].iter().all(|word| word.starts_with("cargo-")) => None,
+        "run" | "build" | "test" | "install" | "bench" | "doc" | "clippy" | "package" => parts(words),
+        "fmt" | "tree" | "deny" | "machete" => None,
         other => Some(format!("`cargo {other}` is not known here")),
     }
 }

@@ -1,9 +1,12 @@
 //! `cargo xtask test`: every check of the project, cheapest first.
 
 mod counts;
+mod only_geometry;
+mod package;
 mod run;
 mod stage;
 mod summary;
+mod supply;
 
 use crate::arguments::{self, Arguments};
 use crate::error::{Error, Result};
@@ -21,13 +24,17 @@ shows everything. Ends with a table of the stages and the line
 
 Options:
   --full         more random cases and the slow tests: sets EGG_TEST_FULL=1 and
-                 PROPTEST_CASES=2000, and also runs the pure-Rust doctests
+                 PROPTEST_CASES=2000; also the pure-Rust doctests, the documentation
+                 on all features, and crates compiled from their packages
   --stage NAME   only this stage; may be given several times
 ";
 
 const HELP_END: &str = "
 Each stage has a time budget. Going over it is a warning; a stage that takes
 several times its budget is ended and has failed.
+
+What cargo does not come with is used where it is installed, and skipped
+otherwise: cargo install cargo-deny cargo-machete
 
 Without OpenBLAS its stages are skipped. EGG_BACKEND=pure-rust skips them too;
 EGG_BACKEND=openblas makes a missing OpenBLAS a failure.

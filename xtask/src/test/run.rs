@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::Request;
 use super::counts::Counts;
 use super::stage::{Check, On, STAGES, Stage, Step, unwanted};
+use super::{only_geometry, package};
 use crate::backend::Backend;
 use crate::process::{self, Ended};
 use crate::setup::{self, Install};
@@ -87,7 +88,19 @@ impl State<'_> {
             return outcome;
         }
         let start = Instant::now();
+        if stage.check == Check::Alone
+            && let Err(why) = only_geometry::write(self.workspace)
+        {
+            return Outcome::Failed(why);
+        }
+        let (mut ran, mut left_out) = (0, Vec::new());
         for step in stage.steps(self.backend.openblas().is_none(), self.request.full) {
+            if let Some(why) = step.need.and_then(|need| need.missing(self.workspace)) {
+                println!("skipped: {why}");
+                left_out.push(why);
+                continue;
+            }
+            ran += 1;
             let left = stage.limit(self.request.full).saturating_sub(start.elapsed());
             if let Err(why) = self.step(stage, &step, left, counts) {
                 if step.compiles {
@@ -99,8 +112,19 @@ impl State<'_> {
         if stage.check == Check::Agree && counts.ran() == 0 {
             return Outcome::Failed("no test named backends_agree ran".into());
         }
+        left_out.dedup();
+        if ran == 0 {
+            return Outcome::Skipped(left_out.join("; "));
+        }
+        if stage.check == Check::Package {
+            return match package::check(self.workspace) {
+                Ok(note) => Outcome::Ok(note),
+                Err(why) => Outcome::Failed(why),
+            };
+        }
         Outcome::Ok(match counts.without_data {
-            0 => String::new(),
+            0 if left_out.is_empty() => String::new(),
+            0 => format!("skipped: {}", left_out.join("; ")),
             skipped => format!("{skipped} without benchmark data skipped"),
         })
     }
@@ -162,6 +186,13 @@ impl State<'_> {
         println!("$ cargo {}", step.words.join(" "));
         let mut cargo = self.workspace.cargo();
         cargo.args(&step.words);
+        if step.stand_alone {
+            cargo.current_dir(only_geometry::folder(self.workspace));
+        }
+        // Else what is packaged, and what stands alone, is compiled in places of its own.
+        if step.stand_alone || stage.check == Check::Package {
+            cargo.env("CARGO_TARGET_DIR", &self.workspace.target);
+        }
         self.backend.apply(&mut cargo);
         if stage.check == Check::Docs {
             cargo.env("RUSTDOCFLAGS", "-D warnings");
@@ -173,10 +204,11 @@ impl State<'_> {
             cargo.env("CARGO_TERM_PROGRESS_WHEN", "never");
         }
 
-        let mut heavy = Vec::new();
+        let (mut heavy, mut told) = (Vec::new(), Vec::new());
         let before = counts.failed;
         let ended = process::run(&mut cargo, limit, |line| match stage.check {
-            Check::Alone => heavy.extend(unwanted(line, &step.words).map(String::from)),
+            Check::Alone if step.runs() => told.push(line.to_owned()),
+            Check::Alone => heavy.extend(unwanted(line, step).map(String::from)),
             _ => counts.add_line(line),
         });
         match ended {
@@ -192,6 +224,9 @@ impl State<'_> {
                 heavy.sort();
                 heavy.dedup();
                 Err(format!("depends on {}", heavy.join(", ")))
+            }
+            Ok(Ended::Well) if stage.check == Check::Alone && step.runs() && !only_geometry::told(&told) => {
+                Err("the README's example of the geometry did not print angles and a distance".into())
             }
             Ok(Ended::Well) => Ok(()),
         }

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use super::supply::Need;
 use crate::backend::PURE_RUST_FLAGS;
 
-/// A stage that takes this many times its budget is ended.
+/// A stage that takes this many times its budget is ended ...
 const PATIENCE: u32 = 4;
+/// ... but none before this: a quick one may wait for a registry, or for a disk.
+const LEAST_LIMIT: Duration = Duration::from_secs(120);
 /// How much longer test stages may take with `--full`.
 const FULL: u32 = 5;
+/// Where everything is compiled that else is only packed.
+const FULL_PACKAGE: u32 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {
@@ -22,6 +27,9 @@ pub(super) enum Check {
     Doctests,
     Docs,
     Alone,
+    /// Dependencies: licences, sources, versions, and whether they are used.
+    Supply,
+    Package,
 }
 
 /// The backends a stage is about.
@@ -47,13 +55,13 @@ pub(super) struct Stage {
     budget: u64,
 }
 
-/// The budgets add up to less than 25 minutes, which the whole may take on two
-/// cores with an empty target directory.
+/// The budgets of what is run add up to less than 25 minutes, which the whole may
+/// take on two cores with an empty target directory.
 #[rustfmt::skip] // It is a table.
 pub(super) const STAGES: &[Stage] = &[
     stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 100),
-    stage("format", "cargo fmt", Check::Format, On::Neither, 10),
-    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 110),
+    stage("format", "cargo fmt", Check::Format, On::Neither, 5),
+    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 90),
     stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 85),
     stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 100),
     stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 560),
@@ -62,8 +70,10 @@ pub(super) const STAGES: &[Stage] = &[
     stage("agree", "both backends give the same results", Check::Agree, On::Both, 135),
     stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 35),
     stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 15),
-    stage("docs", "documentation builds without warnings", Check::Docs, On::Chosen, 25),
-    stage("alone", "geometry needs no BLAS, candle or graphs; reading graphs needs neither", Check::Alone, On::Neither, 10),
+    stage("docs", "documentation builds without warnings (on all features with --full)", Check::Docs, On::Chosen, 25),
+    stage("alone", "geometry needs no BLAS, candle or graphs, and runs by itself; reading graphs needs neither", Check::Alone, On::Neither, 40),
+    stage("supply", "dependencies: licences, sources, duplicates, advisories, none unused", Check::Supply, On::Neither, 8),
+    stage("package", "every crate packages (and builds from its package with --full)", Check::Package, On::Chosen, 3),
 ];
 
 const fn stage(name: &'static str, about: &'static str, check: Check, on: On, budget: u64) -> Stage {
@@ -86,21 +96,37 @@ const BACKEND_CRATES: &[&str] = &[
 ];
 
 /// One call of cargo.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) words: Vec<&'static str>,
     /// Only compiles; if it fails, the backend itself does not build.
     pub(super) compiles: bool,
+    /// In the crate that depends on the geometry alone, not in the workspace.
+    pub(super) stand_alone: bool,
+    /// The step is left out where this is not there.
+    pub(super) need: Option<Need>,
+}
+
+impl Step {
+    /// Whether it runs a program of ours.
+    pub(super) fn runs(&self) -> bool {
+        self.words.first() == Some(&"run")
+    }
 }
 
 impl Stage {
     pub(super) fn budget(&self, full: bool) -> Duration {
-        let slower = full && matches!(self.check, Check::Tests | Check::Agree | Check::Doctests);
-        Duration::from_secs(self.budget) * if slower { FULL } else { 1 }
+        let times = match self.check {
+            _ if !full => 1,
+            Check::Tests | Check::Agree | Check::Doctests | Check::Docs => FULL,
+            Check::Package => FULL_PACKAGE,
+            _ => 1,
+        };
+        Duration::from_secs(self.budget) * times
     }
 
     pub(super) fn limit(&self, full: bool) -> Duration {
-        self.budget(full) * PATIENCE
+        (self.budget(full) * PATIENCE).max(LEAST_LIMIT)
     }
 
     /// The calls of cargo this stage consists of; none for `setup`. `pure` is
@@ -114,7 +140,7 @@ impl Stage {
         };
         let step = |words: &[&[&'static str]]| Step {
             words: words.concat(),
-            compiles: false,
+            ..Step::default()
         };
         // xtask has no backend, and its tests have a stage of their own.
         let all = &["--workspace", "--exclude", "xtask"][..];
@@ -151,6 +177,7 @@ impl Stage {
                 let compile = Step {
                     words: [&run.words[..], &["--no-run"]].concat(),
                     compiles: true,
+                    ..Step::default()
                 };
                 vec![compile, run]
             }
@@ -167,35 +194,70 @@ impl Stage {
             Check::Bench => vec![step(&[&["run", "--package", "xtask", "--", "bench", "--smoke"]])],
             Check::Doctests => vec![step(&[&["test"], all, flags, &["--doc", "--no-fail-fast"]])],
             Check::Docs => {
-                let packages = if pure { all } else { &all[..1] };
+                let (packages, flags) = match (pure, full) {
+                    (true, _) => (all, flags),
+                    // Both backends have to be compiled for it.
+                    (false, true) => (&all[..1], &["--all-features"][..]),
+                    (false, false) => (&all[..1], flags),
+                };
                 vec![step(&[&["doc"], packages, flags, &["--no-deps"]])]
             }
-            Check::Alone => [
-                ("egg-geometry", &[][..]),
-                ("egg-geometry", &PURE_RUST_FLAGS),
-                ("egg-graph", &["--no-default-features"]),
+            Check::Alone => {
+                let plain = &["-e", "normal", "--prefix", "none"][..];
+                let in_workspace = [
+                    ("egg-geometry", &[][..]),
+                    ("egg-geometry", &PURE_RUST_FLAGS),
+                    ("egg-graph", &["--no-default-features"]),
+                ];
+                let alone = |words: &[&'static str]| Step {
+                    words: words.to_vec(),
+                    stand_alone: true,
+                    ..Step::default()
+                };
+                let in_workspace = in_workspace
+                    .into_iter()
+                    .map(|(package, flags)| step(&[&["tree", "-p", package], flags, plain]));
+                in_workspace
+                    .chain([alone(&[&["tree"], plain].concat()), alone(&["run", "--quiet"])])
+                    .collect()
+            }
+            Check::Supply => [
+                (
+                    Need::Tool("cargo-deny"),
+                    &["deny", "check", "bans", "licenses", "sources"][..],
+                ),
+                (
+                    Need::Advisories,
+                    &["deny", "check", "--disable-fetch", "advisories"],
+                ),
+                (Need::Tool("cargo-machete"), &["machete"]),
             ]
             .into_iter()
-            .map(|(package, flags)| {
-                step(&[
-                    &["tree", "-p", package],
-                    flags,
-                    &["-e", "normal", "--prefix", "none"],
-                ])
+            .map(|(need, words)| Step {
+                words: words.to_vec(),
+                need: Some(need),
+                ..Step::default()
             })
             .collect(),
+            Check::Package => {
+                // From the files as they are; with `--full` each is compiled
+                // from its archive, against the archives of the others. Offline:
+                // cargo would ask the registry for each, and all is here.
+                let how = if full { flags } else { &["--no-verify"] };
+                vec![step(&[&["package"], all, &["--allow-dirty", "--offline"], how])]
+            }
         }
     }
 }
 
-/// Whether a line of what `cargo tree WORDS` prints names a package that the
-/// crate must do without: neural networks always, graphs in the geometry, BLAS
+/// Whether a line of what `cargo tree` prints names a package that the crate it
+/// was asked about must do without: neural networks always, graphs in the geometry, BLAS
 /// and LAPACK wherever the default backend is off.
-pub(super) fn unwanted<'a>(tree_line: &'a str, words: &[&str]) -> Option<&'a str> {
+pub(super) fn unwanted<'a>(tree_line: &'a str, step: &Step) -> Option<&'a str> {
     let package = tree_line.split_whitespace().next()?;
     let starts_with_any = |names: &[&str]| names.iter().any(|name| package.starts_with(name));
-    let geometry = words.contains(&"egg-geometry");
-    let pure = words.contains(&"--no-default-features");
+    let geometry = step.stand_alone || step.words.contains(&"egg-geometry");
+    let pure = step.stand_alone || step.words.contains(&"--no-default-features");
     let never = starts_with_any(&["candle", "egg-nn"]) || (geometry && package == "petgraph");
     let linear_algebra = starts_with_any(&[
         "openblas",
@@ -239,6 +301,7 @@ mod tests {
         );
         assert_eq!(lines("docs", false), ["doc --workspace --no-deps"]);
         assert!(lines("docs", true)[0].contains("--features pure-rust"));
+        assert!(lines("package", false)[0].contains("--no-verify"));
         assert!(lines("setup", false).is_empty());
     }
 
@@ -265,20 +328,36 @@ mod tests {
 
     #[test]
     fn the_whole_fits_in_25_minutes() {
-        let total: Duration = STAGES.iter().map(|stage| stage.budget(false)).sum();
-        assert!(total < Duration::from_secs(25 * 60), "{total:?}");
+        // Without OpenBLAS its stages are skipped; with it, one of the others.
+        let with = |stage: &&Stage| !(stage.check == Check::Doctests && stage.on == On::PureRust);
+        let without = |stage: &&Stage| !matches!(stage.on, On::OpenBlas | On::Both);
+        let total = |stages: Vec<&Stage>| stages.iter().map(|stage| stage.budget(false)).sum::<Duration>();
+        for total in [
+            total(STAGES.iter().filter(with).collect()),
+            total(STAGES.iter().filter(without).collect()),
+        ] {
+            assert!(total < Duration::from_secs(25 * 60), "{total:?}");
+        }
     }
 
     #[test]
     fn unwanted_packages_are_recognised() {
-        let geometry = &["tree", "-p", "egg-geometry"][..];
-        let pure = &["tree", "-p", "egg-geometry", "--no-default-features"][..];
-        let graph = &["tree", "-p", "egg-graph", "--no-default-features"][..];
-        for words in [geometry, pure, graph] {
-            assert_eq!(unwanted("candle-core v0.11.0", words), Some("candle-core"));
-            assert_eq!(unwanted("ndarray v0.17.1", words), None);
-            assert_eq!(unwanted("", words), None);
+        let step = |words: &[&'static str], stand_alone| Step {
+            words: words.to_vec(),
+            stand_alone,
+            ..Step::default()
+        };
+        let geometry = &step(&["tree", "-p", "egg-geometry"], false);
+        let pure = &step(&["tree", "-p", "egg-geometry", "--no-default-features"], false);
+        let alone = &step(&["tree"], true);
+        let graph = &step(&["tree", "-p", "egg-graph", "--no-default-features"], false);
+        for step in [geometry, pure, alone, graph] {
+            assert_eq!(unwanted("candle-core v0.11.0", step), Some("candle-core"));
+            assert_eq!(unwanted("ndarray v0.17.1", step), None);
+            assert_eq!(unwanted("", step), None);
         }
+        assert_eq!(unwanted("petgraph v0.8.3", alone), Some("petgraph"));
+        assert_eq!(unwanted("openblas-src v0.10.16", alone), Some("openblas-src"));
         assert_eq!(unwanted("petgraph v0.8.3", geometry), Some("petgraph"));
         assert_eq!(unwanted("petgraph v0.8.3", graph), None);
         assert_eq!(unwanted("lapack-sys v0.15.0 (*)", pure), Some("lapack-sys"));
