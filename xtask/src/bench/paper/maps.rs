@@ -15,8 +15,7 @@ use crate::workspace::Workspace;
 
 pub(super) const NAMES: [&str; 2] = ["tsne-graphs", "tsne-nodes"];
 
-/// Epochs on COLLAB at most: by then the validation loss has stopped falling fast,
-/// and an epoch takes long.
+/// Epochs on COLLAB at most: for a picture, not for a table.
 const EPOCHS: &str = "30";
 
 /// What a record is of: its name, and the words for the program that makes it.
@@ -96,7 +95,7 @@ fn panel(record: &Value, map: &Value) -> Panel {
     Panel {
         title,
         note: format!(
-            "{} neighbours give the class of {}; in the map of {}",
+            "nearest {}: {} right, in the map {}",
             map["neighbours"],
             percent(&map["right"]),
             percent(&map["right_in_map"])
