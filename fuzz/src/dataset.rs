@@ -20,7 +20,7 @@ pub(crate) fn options(input: &[u8]) -> ReadOptions {
         NodeFeatures::Both,
     ];
     ReadOptions {
-        self_loops: if input.len() % 2 == 0 {
+        self_loops: if input.len().is_multiple_of(2) {
             SelfLoops::Remove
         } else {
             SelfLoops::Keep

@@ -169,7 +169,7 @@ fn range<R: Rng>(length: usize, most: usize, rng: &mut R) -> std::ops::Range<usi
 /// Puts another number in the place of the one that is at or behind a place.
 fn number<R: Rng>(input: &mut Vec<u8>, place: usize, rng: &mut R) {
     let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'-' || *byte == b'.';
-    let Some(start) = input.iter().skip(place).position(|byte| is_part(byte)) else {
+    let Some(start) = input.iter().skip(place).position(is_part) else {
         return;
     };
     let start = place + start;

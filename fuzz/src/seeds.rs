@@ -518,10 +518,10 @@ fn caches() -> Result<Vec<Seed>> {
         ("ogb", "three-graphs", "ogb", Layout::Ogb),
     ] {
         let all = texts().into_iter().chain(tables());
-        let input = all
+        let mut input = all
             .filter(|(of, known, _)| (*of, *known) == (target, seed))
             .map(|(.., bytes)| bytes);
-        let input = input.last().unwrap_or_default();
+        let input = input.next_back().unwrap_or_default();
         let source = folder.emptied("source");
         for (file, content) in Sections::everything(&input) {
             let path = source.join(file);

@@ -158,7 +158,8 @@ fn check_residual<T: Scalar>(
     let scale = h
         .iter()
         .fold(0.0, |most: f64, entry| most.max(entry.as_f64().abs()));
-    if scale == 0.0 {
+    // A singular value beyond the largest number is given as that.
+    if scale == 0.0 || sigma.first().is_some_and(|value| *value >= f64::MAX) {
         return;
     }
     let scaled = h.mapv(|entry| entry.as_f64() / scale);

@@ -277,8 +277,9 @@ mod tests {
             std::fs::write(&path, &input).unwrap();
             match Config::read(&path) {
                 Ok(config) => {
-                    let pools = config.pools();
-                    pools.into_iter().for_each(|pool| drop(config.settings(pool)));
+                    for pool in config.pools() {
+                        let _ = config.settings(pool);
+                    }
                     let _ = config.grid();
                     read += 1;
                 }
