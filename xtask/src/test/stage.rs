@@ -259,7 +259,8 @@ impl Stage {
                 // from its archive, against the archives of the others. Offline:
                 // cargo would ask the registry for each, and all is here.
                 let how = if full { flags } else { &["--no-verify"] };
-                vec![step(&[&["package"], all, &["--allow-dirty", "--offline"], how])]
+                let unpublished = &["--exclude", "egg-fuzz", "--allow-dirty", "--offline"];
+                vec![step(&[&["package"], all, unpublished, how])]
             }
         }
     }

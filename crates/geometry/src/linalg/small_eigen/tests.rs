@@ -80,7 +80,9 @@ fn every_order_up_to_the_largest() {
 fn entries_whose_squares_are_hardly_numbers() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut memory = Memory::default();
-    for exponent in [-130, -139, -141, -150, -154, -158, -159, -160, -161, -162, -170, -300, -320] {
+    for exponent in [
+        -130, -139, -141, -150, -154, -158, -159, -160, -161, -162, -170, -300, -320,
+    ] {
         for order in [3, 5, 8, 20] {
             let small = 10f64.powi(exponent);
             let a = Array2::from_shape_fn((order, order), |(row, column)| match row == column {
