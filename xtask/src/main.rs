@@ -14,6 +14,7 @@ mod data;
 mod data;
 mod demo;
 mod error;
+mod fuzz;
 mod kernel;
 mod openblas;
 mod package_manager;
@@ -39,6 +40,7 @@ Commands:
   setup   find OpenBLAS, install it if it is missing, choose its kernels
   test    run every check, cheapest first
   data    list, fetch and verify the benchmark data sets
+  fuzz    random input for everything that reads files
   demo    build `egg`, train, cluster, and write a report
   bench   measure against other libraries, interleaved, as ratios
 
@@ -77,6 +79,7 @@ fn dispatch(mut arguments: Arguments) -> Result<()> {
         "setup" => setup::command,
         "test" => test::command,
         "data" => data::command,
+        "fuzz" => fuzz::command,
         "demo" => demo::command,
         "bench" => bench::command,
         "help" | "--help" | "-h" => {
@@ -103,7 +106,13 @@ mod tests {
         for line in ["", "--help", "help", "setup --help", "test -h"] {
             assert!(run(line).is_ok(), "{line:?}");
         }
-        for line in ["demo --help", "bench --help", "bench geometry --help"] {
+        for line in [
+            "demo --help",
+            "fuzz --help",
+            "fuzz --target npy --seconds 5 --help",
+            "bench --help",
+            "bench geometry --help",
+        ] {
             assert!(run(line).is_ok(), "{line:?}");
         }
     }
@@ -134,6 +143,10 @@ mod tests {
             "test --stage",
             "test --stage nothing",
             "demo now",
+            "fuzz --target nothing",
+            "fuzz --engine diesel",
+            "fuzz --seconds 0",
+            "fuzz --input x",
             "bench geology",
             "bench geometry --rounds 0",
             "bench geometry --rounds many",

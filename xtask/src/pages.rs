@@ -59,7 +59,7 @@ fn package(name: &str) -> Option<(PathBuf, String)> {
     let crates = std::fs::read_dir(root().join("crates")).unwrap();
     let folders = crates
         .map(|entry| entry.unwrap().path())
-        .chain([root().join("xtask")]);
+        .chain([root().join("fuzz"), root().join("xtask")]);
     folders
         .filter_map(|folder| Some((std::fs::read_to_string(folder.join("Cargo.toml")).ok()?, folder)))
         .find(|(manifest, _)| manifest.contains(&format!("name = \"{name}\"\n")))

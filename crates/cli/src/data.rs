@@ -141,7 +141,8 @@ impl Data {
     /// What a node of the one graph is called in the files.
     pub(crate) fn node_name(&self, index: usize) -> String {
         let own = self.node_names.as_ref().and_then(|names| names.get(index));
-        own.cloned()
+        own.filter(|name| !name.is_empty())
+            .cloned()
             .unwrap_or_else(|| (index + self.first_node).to_string())
     }
 }

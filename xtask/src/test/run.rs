@@ -171,8 +171,8 @@ impl State<'_> {
         let depends_on: &[&str] = match (stage.check, stage.on) {
             (Check::Doctests, On::OpenBlas) => &["test-openblas"],
             (Check::Doctests, On::PureRust) => &["test-pure-rust"],
-            (Check::Bench, _) if self.backend.openblas().is_some() => &["test-openblas"],
-            (Check::Bench, _) => &["test-pure-rust"],
+            (Check::Bench | Check::Fuzz, _) if self.backend.openblas().is_some() => &["test-openblas"],
+            (Check::Bench | Check::Fuzz, _) => &["test-pure-rust"],
             (Check::Agree, _) => &["test-openblas", "test-pure-rust"],
             _ => &[],
         };

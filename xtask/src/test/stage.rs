@@ -24,6 +24,8 @@ pub(super) enum Check {
     Agree,
     /// The benchmarks, without measuring.
     Bench,
+    /// Random input.
+    Fuzz,
     Doctests,
     Docs,
     Alone,
@@ -64,9 +66,10 @@ pub(super) const STAGES: &[Stage] = &[
     stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 90),
     stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 85),
     stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 100),
-    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 560),
+    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 510),
     stage("test-pure-rust", "tests, pure-Rust backend (crates above the backend with --full)", Check::Tests, On::PureRust, 290),
     stage("bench", "every task of the benchmarks runs, on tiny inputs", Check::Bench, On::Chosen, 20),
+    stage("fuzz", "random input for every reader, 30 s of it (10 minutes with --full)", Check::Fuzz, On::Chosen, 50),
     stage("agree", "both backends give the same results", Check::Agree, On::Both, 135),
     stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 35),
     stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 15),
@@ -120,6 +123,8 @@ impl Stage {
             _ if !full => 1,
             Check::Tests | Check::Agree | Check::Doctests | Check::Docs => FULL,
             Check::Package => FULL_PACKAGE,
+            // Ten minutes, and what it takes besides.
+            Check::Fuzz => 13,
             _ => 1,
         };
         Duration::from_secs(self.budget) * times
@@ -190,6 +195,16 @@ impl Stage {
                 "--lib",
                 "backends_agree",
             ]])],
+            // The program is one of the tests', if all of them are named.
+            Check::Fuzz => {
+                let seconds = if full { "600" } else { "30" };
+                vec![step(&[
+                    &["test"],
+                    all,
+                    flags,
+                    &["--test", "fuzz", "--", "--seconds", seconds],
+                ])]
+            }
             // The programs are those of the tests.
             Check::Bench => vec![step(&[&["run", "--package", "xtask", "--", "bench", "--smoke"]])],
             Check::Doctests => vec![step(&[&["test"], all, flags, &["--doc", "--no-fail-fast"]])],
@@ -244,7 +259,8 @@ impl Stage {
                 // from its archive, against the archives of the others. Offline:
                 // cargo would ask the registry for each, and all is here.
                 let how = if full { flags } else { &["--no-verify"] };
-                vec![step(&[&["package"], all, &["--allow-dirty", "--offline"], how])]
+                let unpublished = &["--exclude", "egg-fuzz", "--allow-dirty", "--offline"];
+                vec![step(&[&["package"], all, unpublished, how])]
             }
         }
     }

@@ -243,4 +243,52 @@ mod tests {
             assert!(told.contains(words), "{wrong}: {told}");
         }
     }
+
+    /// Files that are nearly sound are read or refused, and what was read can be
+    /// used: no panic, no number taken at its word.
+    #[test]
+    fn any_file_is_read_or_refused() {
+        use rand_chacha::ChaCha8Rng;
+        use rand_chacha::rand_core::SeedableRng;
+
+        let pool = [
+            "data = \"x\"\nconv = \"gin\"\npool = [\"sum\", { kind = \"egg\", rank = { ratio = 0.5 } }]\n\
+             protocol = \"fair\"\nreps = 2\nseed = 7\nepochs = 3\n[grid]\nlr = [0.01, 1e-3]\nhidden = [8]\n",
+            "data = \"x\"\npool = \"topk\"\nbatch = 4\nlayers = 2\nlinear = true\nout = \"here\"\n\
+             [grid]\nweight_decay = [0]\ndropout = [0.5]\nthreshold = [0.1, 0.2]\n",
+        ]
+        .map(|text| text.as_bytes().to_vec());
+        let words = [
+            "nan",
+            "[grid]\n",
+            "{ kind = \"soft-egg\" }",
+            "\"\"\"",
+            "\u{e4}",
+            "[[pool]]\n",
+            "= ",
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sweep.toml");
+        let full = std::env::var_os("EGG_TEST_FULL").is_some();
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..if full { 500_000 } else { 5_000 } {
+            let input = egg_fuzz::mutate::mutated(&pool, &words, &mut rng);
+            std::fs::write(&path, &input).unwrap();
+            match Config::read(&path) {
+                Ok(config) => {
+                    for pool in config.pools() {
+                        let _ = config.settings(pool);
+                    }
+                    let _ = config.grid();
+                    read += 1;
+                }
+                Err(failure) => {
+                    assert!(failure.to_string().contains("sweep.toml"), "{failure}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
+    }
 }

@@ -178,6 +178,34 @@ fn a_gradient_in_range_is_right_at_any_scale() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Entries that differ by 160 orders of magnitude: squares of products of them
+/// have few digits. (Found by random input.)
+#[test]
+fn projectors_of_entries_that_are_worlds_apart() {
+    fn check<T: Scalar>(large: f64, small: f64) {
+        let h = Array2::from_shape_fn((10, 5), |(row, column)| {
+            T::rounded(match (row + 2 * column) % 5 {
+                0 => large,
+                1 => small,
+                _ => 0.0,
+            })
+        });
+        let mut factors = Factors::new();
+        let rule = RankRule::Energy(0.9);
+        factors.compute(h.view(), rule, &mut Workspace::new()).unwrap();
+        let defect = orthonormality_defect(factors.basis::<f64>().view());
+        assert!(defect <= 1e-14, "{large:e} and {small:e}: defect {defect:e}");
+    }
+    for exponent in [-140, -150, -155, -158, -159, -160, -161, -165] {
+        check::<f64>(1.0, 10f64.powi(exponent));
+        check::<f64>(-9e251, 1.5 * 10f64.powi(exponent + 252));
+    }
+    for exponent in [-45, -44, -43, -42, -41, -40] {
+        check::<f32>(1e38, 10f64.powi(exponent));
+        check::<f32>(1e37, 10f64.powi(exponent));
+    }
+}
+
 /// Every point holds a finite orthonormal basis, however it was made.
 #[test]
 fn points_of_extreme_matrices() {

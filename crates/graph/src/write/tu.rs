@@ -14,9 +14,11 @@ use crate::labels::Targets;
 /// Features that are one-hot, with a one in the first and in the last column
 /// somewhere, become node labels; others become node attributes. Classes are
 /// written by their names where these are whole numbers, else by their numbers.
-/// Edge weights have no place in this layout. Reading the files back gives the
-/// same [fingerprint](GraphDataset::fingerprint), unless a graph at the end has
-/// no nodes and there are no targets to count it.
+/// Edge weights have no place in this layout, nor have node labels and splits.
+/// Reading the files back gives the same
+/// [fingerprint](GraphDataset::fingerprint), unless there are node labels, sparse
+/// features are not one-hot (they come back dense), or a graph at the end has no
+/// nodes and there are no targets to count it.
 ///
 /// # Errors
 /// [`Error::Parameter`] if the name can't be part of a file name,

@@ -96,6 +96,11 @@ fn names_are_numbered_as_they_appear_and_given_back() {
     );
     assert_eq!(edges(&list), [(0, 1), (0, 2)]);
 
+    // Nodes that only a comment tells of have none. (Found by random input.)
+    let declared = read(&Files::new("# nodes: 4\na b\n").source().ids(NodeIds::Named)).unwrap();
+    assert_eq!(declared.dataset.node_count(), 4);
+    assert_eq!(declared.names.as_deref().unwrap(), ["a", "b", "", ""]);
+
     // A pair of nodes that could be mistaken for the names of columns.
     let letters = read(&Files::new("u,v\nv,w\n").source().ids(NodeIds::Named)).unwrap();
     assert_eq!(letters.names.as_deref().unwrap(), ["u", "v", "w"]);

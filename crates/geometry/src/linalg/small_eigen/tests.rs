@@ -74,6 +74,26 @@ fn every_order_up_to_the_largest() {
     }
 }
 
+/// Squares of entries that are so small have few digits, or none. (Found by
+/// random input: the vectors were orthogonal to 1e-6.)
+#[test]
+fn entries_whose_squares_are_hardly_numbers() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut memory = Memory::default();
+    for exponent in [
+        -130, -139, -141, -150, -154, -158, -159, -160, -161, -162, -170, -300, -320,
+    ] {
+        for order in [3, 5, 8, 20] {
+            let small = 10f64.powi(exponent);
+            let a = Array2::from_shape_fn((order, order), |(row, column)| match row == column {
+                true => 1.0 + (row % 2) as f64,
+                false => small * rng.random_range(-1.0..1.0),
+            });
+            assert_decomposed(&((&a + &a.t()) / 2.0), &mut memory);
+        }
+    }
+}
+
 #[test]
 fn spectra_that_are_hard() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);

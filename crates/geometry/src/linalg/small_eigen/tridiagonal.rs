@@ -10,6 +10,11 @@ use pulp::Simd;
 
 use super::super::padded::{start_of_vector, vectors, vectors_mut};
 
+/// Below this the squares of what a reflection would take away count as nothing,
+/// the matrix being scaled to entries of 1: squares near the least number there is
+/// have few digits, and a reflection made of them is none.
+const NOTHING: f64 = 1e-280;
+
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     /// The reflection that rows still wait for, and what it subtracts:
@@ -143,7 +148,7 @@ fn reflect<S: Simd>(simd: S, row: &[f64], v: &mut [f64], first: usize) -> Reflec
     let head = v[first];
     v[first] = 0.0;
     let rest = dot(simd, v, v);
-    if rest == 0.0 {
+    if rest < NOTHING {
         v.fill(0.0);
         v[first] = 1.0;
         return Reflection {

@@ -83,7 +83,8 @@ pub struct EdgeListSource {
 pub struct EdgeList {
     /// One graph, named after the file of its edges.
     pub dataset: GraphDataset,
-    /// The name of each node, with [`NodeIds::Named`].
+    /// The name of each node, with [`NodeIds::Named`]; empty for nodes that only a
+    /// comment `# nodes: n` tells of.
     pub names: Option<Vec<String>>,
 }
 
@@ -243,7 +244,7 @@ impl EdgeListSource {
             .map(|stem| stem.to_string_lossy().into_owned());
         Ok(EdgeList {
             dataset: GraphDataset::single(name.unwrap_or_default(), graph).with_notes(built.notes),
-            names: ids.into_names(),
+            names: ids.into_names(nodes),
         })
     }
 }

@@ -43,8 +43,13 @@ impl Ids {
         self.count
     }
 
-    pub(super) fn into_names(self) -> Option<Vec<String>> {
-        (self.kind == NodeIds::Named).then_some(self.names)
+    /// One for each of so many nodes, which are at least those that were named.
+    pub(super) fn into_names(mut self, nodes: usize) -> Option<Vec<String>> {
+        if self.kind != NodeIds::Named {
+            return None;
+        }
+        self.names.resize(nodes.max(self.names.len()), String::new());
+        Some(self.names)
     }
 
     /// The position of the node whose id is in a column; `fixed` is the number

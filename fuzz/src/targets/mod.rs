@@ -1,0 +1,64 @@
+//! The targets, one file each.
+
+mod cache;
+mod checkpoint;
+mod decomposition;
+mod edge_list;
+mod graph_tables;
+mod model_folder;
+mod npy;
+mod npz;
+mod ogb;
+mod pickle;
+mod planetoid;
+mod record;
+mod registry;
+mod settings;
+mod subspaces;
+mod tu;
+mod wiki_cs;
+
+pub(crate) use checkpoint::sealed as sealed_checkpoint;
+pub(crate) use decomposition::RULES;
+
+use crate::outcome::Outcome;
+
+/// Something that reads bytes which nobody has looked at.
+pub struct Target {
+    /// What it is called on the command line; its seeds are in `corpus/NAME`.
+    pub name: &'static str,
+    /// Reads an input. Panics if anything but the input is wrong.
+    pub run: fn(&[u8]) -> Outcome,
+    /// What its files are made of.
+    pub words: &'static [&'static str],
+}
+
+const fn entry(name: &'static str, run: fn(&[u8]) -> Outcome, words: &'static [&'static str]) -> Target {
+    Target { name, run, words }
+}
+
+/// All there are.
+pub const TARGETS: &[Target] = &[
+    entry("cache", cache::run, &[]),
+    entry("checkpoint", checkpoint::run, checkpoint::WORDS),
+    entry("decomposition", decomposition::run, &[]),
+    entry("edge_list", edge_list::run, edge_list::WORDS),
+    entry("graph_tables", graph_tables::run, graph_tables::WORDS),
+    entry("model_folder", model_folder::run, model_folder::WORDS),
+    entry("npy", npy::run, npy::WORDS),
+    entry("npz", npz::run, npz::WORDS),
+    entry("ogb", ogb::run, ogb::WORDS),
+    entry("pickle", pickle::run, pickle::WORDS),
+    entry("planetoid", planetoid::run, pickle::WORDS),
+    entry("record", record::run, record::WORDS),
+    entry("registry", registry::run, registry::WORDS),
+    entry("settings", settings::run, settings::WORDS),
+    entry("subspaces", subspaces::run, &[]),
+    entry("tu", tu::run, tu::WORDS),
+    entry("wiki_cs", wiki_cs::run, wiki_cs::WORDS),
+];
+
+/// The target of a name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}

@@ -1,0 +1,74 @@
+//! Settings of models, training and searches, in TOML and JSON.
+
+use std::fmt::Debug;
+
+use egg_geometry::RankRule;
+use egg_pool::PoolingConfig;
+use egg_pool::model::{Architecture, ModelConfig};
+use egg_pool::protocol::{Experiment, Grid, Protocol};
+use egg_pool::train::TrainConfig;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::outcome::Outcome;
+
+pub(super) const WORDS: &[&str] = &[
+    "pooling = \"egg\"\n",
+    "kind = \"egg\"\n",
+    "kind = \"soft-egg\"\n",
+    "rank = { threshold = 0.5 }\n",
+    "flatten = \"isometric\"\n",
+    "[pooling]\n",
+    "[head]\n",
+    "[schedule.plateau]\n",
+    "architecture = \"gin\"\n",
+    "layers = ",
+    "hidden = ",
+    "dropout = ",
+    "learning_rate = ",
+    "widths = [",
+    "nan",
+    "-inf",
+    "1e999",
+    "1979-05-27T07:32:00Z",
+    "0xffffffffffffffff",
+    "'''",
+];
+
+pub(super) fn run(input: &[u8]) -> Outcome {
+    let text = String::from_utf8_lossy(input);
+    let _ = text.parse::<RankRule>();
+    let _ = text.parse::<PoolingConfig>();
+    let _ = text.parse::<Architecture>();
+    let _ = text.parse::<Protocol>();
+    let told = [
+        both::<ModelConfig>(&text),
+        both::<TrainConfig>(&text),
+        both::<Grid>(&text),
+        both::<Experiment>(&text),
+    ];
+    Outcome::refused(&format!("settings: {}", told.join(" | ")))
+}
+
+/// Reads as TOML and as JSON; what is read survives writing.
+fn both<T: Serialize + DeserializeOwned + Debug>(text: &str) -> String {
+    let toml_read = toml::from_str::<T>(text);
+    let json_read = serde_json::from_str::<T>(text);
+    for config in [toml_read.as_ref().ok(), json_read.as_ref().ok()]
+        .into_iter()
+        .flatten()
+    {
+        let written = serde_json::to_string(config);
+        let written = written.unwrap_or_else(|error| panic!("{config:?} can't be written: {error}"));
+        // JSON has no NaN and no infinity; they are written as null, which no number is read from.
+        if !written.contains("null") {
+            let again: T = serde_json::from_str(&written)
+                .unwrap_or_else(|error| panic!("{written} can't be read again: {error}"));
+            assert_eq!(serde_json::to_string(&again).ok(), Some(written));
+        }
+    }
+    match (toml_read, json_read) {
+        (Ok(_), _) | (_, Ok(_)) => "read".to_owned(),
+        (Err(error), Err(_)) => error.message().chars().take(60).collect(),
+    }
+}
