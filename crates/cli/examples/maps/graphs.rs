@@ -15,8 +15,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::json;
 
-use crate::record::{Drawn, Record, about};
-use crate::{Arguments, Failure, registered};
+use super::record::{Drawn, Record, about};
+use super::{Arguments, Failure, registered};
 
 /// The maps of one model.
 pub(crate) fn maps(name: &str, architecture: &str, arguments: &Arguments) -> Result<Record, Failure> {

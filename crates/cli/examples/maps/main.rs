@@ -36,9 +36,8 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn read() -> Result<Self, Failure> {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Failure> {
         let (mut positional, mut options) = (Vec::new(), Vec::new());
-        let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             match word.strip_prefix("--") {
                 Some(name) => {
@@ -77,8 +76,9 @@ fn registered(name: &str) -> Result<GraphDataset, Failure> {
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }
 
-fn main() -> Result<(), Failure> {
-    let arguments = Arguments::read()?;
+/// What the words ask for.
+pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let arguments = Arguments::read(words)?;
     let path = PathBuf::from(arguments.text("record").ok_or(USAGE)?);
     let words: Vec<&str> = arguments.positional.iter().map(String::as_str).collect();
     let record = match words.as_slice() {
@@ -89,4 +89,8 @@ fn main() -> Result<(), Failure> {
     record.save(&path)?;
     println!("{}", path.display());
     Ok(())
+}
+
+fn main() -> Result<(), Failure> {
+    run(std::env::args().skip(1))
 }

@@ -9,9 +9,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::json;
 
-use crate::graphs::chosen;
-use crate::record::{Drawn, Record, about};
-use crate::{Arguments, Failure, registered};
+use super::graphs::chosen;
+use super::record::{Drawn, Record, about};
+use super::{Arguments, Failure, registered};
 
 /// The maps of one graph.
 pub(crate) fn maps(name: &str, arguments: &Arguments) -> Result<Record, Failure> {

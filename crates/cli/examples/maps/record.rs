@@ -7,7 +7,7 @@ use egg_gnn::pool::protocol::Machine;
 use egg_report::Embedding;
 use serde_json::{Value, json};
 
-use crate::Failure;
+use super::Failure;
 
 /// Neighbours that have a vote.
 const NEIGHBOURS: usize = 10;

@@ -6,6 +6,7 @@ mod data;
 mod errors;
 mod generated;
 mod interrupted;
+mod maps;
 mod models;
 mod outputs;
 mod pages;
