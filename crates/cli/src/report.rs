@@ -1,5 +1,8 @@
 //! `egg report`: one HTML page of one run, or of several.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;

@@ -1,5 +1,8 @@
 //! Where a run is kept: checkpoints while it lasts, then its model and record.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};

@@ -1,5 +1,8 @@
 //! Readers, one file per layout, and what they have in common.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 mod csr;
 mod edge_list;
 mod gnn_benchmark;

@@ -90,15 +90,9 @@ pub fn read_ogb(folder: &Path, options: &ReadOptions) -> Result<GraphDataset> {
         None => None,
     };
 
-    let built = rows.into_adjacency(nodes, options.self_loops, attributes.is_some());
-    let mut neighbours = built.adjacency.neighbours;
-    for bounds in starts.windows(2) {
-        let entries = built.adjacency.offsets[bounds[0]]..built.adjacency.offsets[bounds[1]];
-        // Below MAX_NODES, as the sum was.
-        let start = u32::try_from(bounds[0]).unwrap_or(u32::MAX);
-        neighbours[entries].iter_mut().for_each(|id| *id -= start);
-    }
-    let mut store = Store::bare(starts, built.adjacency.offsets, neighbours);
+    let mut built = rows.into_adjacency(nodes, options.self_loops, attributes.is_some());
+    built.adjacency.count_within(&starts);
+    let mut store = Store::bare(starts, built.adjacency.offsets, built.adjacency.neighbours);
     if let Some(features) = features {
         store.features = Features::dense(features)?;
     }
