@@ -260,6 +260,7 @@ pub(crate) fn naming<T, E: Into<Failure>>(data: &str, result: std::result::Resul
             | Error::Binary { .. }
             | Error::Refused { .. }
             | Error::OverLimit { .. }
+            | Error::Inflated { .. }
             | Error::UnknownLayout { .. }),
         ) => Failure::Graph(error),
         other @ (Failure::Interrupted(_) | Failure::Usage(_) | Failure::Other(_)) => other,
