@@ -141,6 +141,10 @@ fn path_of(cache: &Cache, source: &Path, reading: &str) -> Option<PathBuf> {
 
 fn save(path: &Path, source: SourceDigest, dataset: &GraphDataset) -> Result<()> {
     let body = encode::dataset(dataset);
+    // What writers of caches left here that were killed.
+    if let Some(folder) = path.parent() {
+        egg_files::sweep(folder);
+    }
     atomic::write(path, |out| {
         out.write_all(MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
