@@ -1,7 +1,7 @@
 //! The writer of caches, killed at random moments: the next load reads the source or a
 //! whole cache, and clears up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -97,4 +97,54 @@ fn a_cache_is_whole_or_read_again() {
         written += used[1];
     });
     assert!(hits > 0 && written > 0, "{hits} caches were there, {written} not");
+}
+
+const WITHOUT_ROOM: &str = "EGG_CACHES_WITHOUT_ROOM";
+
+/// No test of its own: a cache that is asked for, and one beside the source.
+#[test]
+fn child_without_room() {
+    let Some(folder) = std::env::var_os(WITHOUT_ROOM).map(PathBuf::from) else {
+        return;
+    };
+    let path = folder.join("net.csv");
+    let source = DataSource::detect(&path).unwrap();
+    let asked = source.load(&options(0), &Cache::In(folder.join("caches")));
+    let refused = asked.unwrap_err().to_string();
+    assert!(
+        refused.contains(".eggcache: File too large") || refused.contains(".eggcache: No space left"),
+        "{refused}"
+    );
+    let beside = source.load(&options(0), &Cache::Beside).unwrap();
+    assert_eq!(beside.cache, CacheUse::NotWritable);
+}
+
+/// No file may be larger than some kilobytes, which no cache of this graph is.
+#[test]
+fn a_cache_without_room_is_an_error_or_done_without() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("caches")).unwrap();
+    let edges: String = (0..5000).map(|node| format!("{node},{}\n", node + 1)).collect();
+    std::fs::write(folder.path().join("net.csv"), edges).unwrap();
+    // A signal would end it where an error should.
+    let output = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8 && exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "killed::child_without_room"])
+        .env(WITHOUT_ROOM, folder.path())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(folder.path()), ["caches", "net.csv"]);
+    assert!(names(&folder.path().join("caches")).is_empty());
 }
