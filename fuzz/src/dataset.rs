@@ -27,6 +27,7 @@ pub(crate) fn options(input: &[u8]) -> ReadOptions {
         },
         node_features: features[input.len() / 2 % features.len()],
         max_bytes: 1 << 20,
+        max_pickle_bytes: 1 << 20,
     }
 }
 

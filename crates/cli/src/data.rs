@@ -1,5 +1,8 @@
 //! From what a user calls a data set to the data set.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use egg_gnn::graph::synthetic::{BlockModel, CovarianceSet, karate_club};
@@ -257,6 +260,7 @@ pub(crate) fn naming<T, E: Into<Failure>>(data: &str, result: std::result::Resul
             | Error::Binary { .. }
             | Error::Refused { .. }
             | Error::OverLimit { .. }
+            | Error::Inflated { .. }
             | Error::UnknownLayout { .. }),
         ) => Failure::Graph(error),
         other @ (Failure::Interrupted(_) | Failure::Usage(_) | Failure::Other(_)) => other,

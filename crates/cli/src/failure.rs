@@ -92,7 +92,31 @@ impl Failure {
             }
             _ => None,
         }
+        .or_else(|| disk_remedy(self))
     }
+}
+
+/// If it comes down to what a disk said when it was written to.
+fn disk_remedy(failure: &Failure) -> Option<String> {
+    use std::io::ErrorKind;
+    let mut cause = failure.source();
+    while let Some(error) = cause {
+        if let Some(system) = error.downcast_ref::<std::io::Error>() {
+            let remedy = match system.kind() {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                    "make room, or name a place on another disk with --out; a run that has begun goes on from its \
+                     last checkpoint with --resume"
+                }
+                ErrorKind::ReadOnlyFilesystem => {
+                    "this disk can only be read; name a place on another with --out"
+                }
+                _ => return None,
+            };
+            return Some(remedy.to_owned());
+        }
+        cause = error.source();
+    }
+    None
 }
 
 fn graph_remedy(error: &graph::Error) -> Option<String> {

@@ -1,5 +1,8 @@
 //! Trained models, as `egg train` leaves them.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use egg_gnn::pool::data::InputFeatures;

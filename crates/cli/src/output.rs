@@ -31,10 +31,13 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     egg_gnn::nn::atomic::write(path, bytes).map_err(Failure::file(path))
 }
 
-/// The folder that a file is to be in.
+/// The folder that a file is to be in, without what was left there half written when a
+/// program was killed.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
-    std::fs::create_dir_all(folder).map_err(Failure::file(folder))
+    std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    egg_gnn::nn::atomic::sweep(folder);
+    Ok(())
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -1,5 +1,8 @@
 //! `egg report`: one HTML page of one run, or of several.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -22,10 +25,20 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let folders = folders(&arguments.folder)?;
-    let out = arguments
-        .out
-        .clone()
-        .unwrap_or_else(|| arguments.folder.join("report.html"));
+    let out = match &arguments.out {
+        Some(out) => out.clone(),
+        None => {
+            let own = arguments.folder.join("report.html");
+            // The folder may be somebody else's; what is written to it stays in it.
+            if own.is_symlink() {
+                return Err(Failure::other(format!(
+                    "{} is a link, and the page would go where it leads\nhelp: remove it, or say where the page goes with --out",
+                    own.display()
+                )));
+            }
+            own
+        }
+    };
     let files: Vec<PathBuf> = folders
         .iter()
         .map(|folder| folder.join(egg_report::FILE_NAME))

@@ -1,23 +1,36 @@
 //! Where a run is kept: checkpoints while it lasts, then its model and record.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+
+use egg_gnn::nn::atomic;
 
 use crate::failure::{Failure, Result};
 
 /// Below which runs without `--out` go.
 const RUNS: &str = "runs";
 
+/// What folders are called in which egg-pool makes a model ready.
+const MODEL_IN_THE_MAKING: &str = ".egg-model-";
+
 /// ```text
 /// DIR/checkpoints/   what a run goes on from
 /// DIR/model/         the trained model, for predict and embed
 /// DIR/run.json       the record, for report
 /// ```
-/// A folder that was made for a run, but nothing was kept in, is removed again.
+/// A folder that was made for a run, but nothing was kept in, is removed again. One
+/// program at a time works in it; what one that was killed had not finished is
+/// removed by the next.
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     path: PathBuf,
     /// Whether it was not there before.
     new: bool,
+    /// On the folder, for as long as this lives; none where there are no locks.
+    _lock: Option<File>,
 }
 
 impl RunFolder {
@@ -26,7 +39,7 @@ impl RunFolder {
     pub(crate) fn open(named: Option<&Path>, default: &str, resume: bool) -> Result<Self> {
         let path = match named {
             Some(path) => path.to_owned(),
-            None => below(Path::new(RUNS), default, resume),
+            None => below(Path::new(RUNS), &plain_name(default), resume),
         };
         let shown = path.display();
         match (holds_a_run(&path), resume) {
@@ -44,10 +57,16 @@ impl RunFolder {
             ))),
             _ => {
                 let new = !path.exists();
-                let folder = Self { path, new };
-                let checkpoints = folder.checkpoints();
+                let checkpoints = path.join("checkpoints");
                 std::fs::create_dir_all(&checkpoints).map_err(Failure::file(checkpoints))?;
-                Ok(folder)
+                let lock = lock(&path)?;
+                refuse_links(&path)?;
+                sweep(&path);
+                Ok(Self {
+                    path,
+                    new,
+                    _lock: lock,
+                })
             }
         }
     }
@@ -128,6 +147,79 @@ impl Drop for RunFolder {
     }
 }
 
+/// Refuses a folder in which another program is at work.
+fn lock(folder: &Path) -> Result<Option<File>> {
+    // Not every system opens folders.
+    let Ok(file) = File::open(folder) else {
+        return Ok(None);
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Failure::other(format!(
+            "another egg is at work in {}\nhelp: wait for it, or name another folder with --out",
+            folder.display()
+        ))),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// What is written here must stay here, also in a folder that somebody else made.
+fn refuse_links(folder: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else {
+            continue;
+        };
+        if kind.is_symlink() {
+            return Err(Failure::other(format!(
+                "{} is a link, and what is written to a run would go where it leads\nhelp: remove it, or name another folder with --out",
+                path.display()
+            )));
+        }
+        if kind.is_dir() {
+            refuse_links(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what a program that was killed had not finished, here and below.
+fn sweep(folder: &Path) {
+    atomic::sweep(folder);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        // Of the folder itself, not of what a link leads to.
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        match is_unfinished(&entry.path()) {
+            true => drop(std::fs::remove_dir_all(entry.path())),
+            false => sweep(&entry.path()),
+        }
+    }
+}
+
+/// Whether what is there has not got its name yet, so that it counts for nothing.
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    atomic::is_temporary(&name) || name.starts_with(MODEL_IN_THE_MAKING)
+}
+
+/// A data set may call itself anything; as the name of a folder that stays below
+/// [`RUNS`] it has no separators, and does not begin with a dot.
+fn plain_name(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_control() || "/\\:".contains(c) {
+            '-'
+        } else {
+            c
+        }
+    };
+    let name: String = name.chars().map(plain).collect();
+    match name.strip_prefix('.') {
+        Some(rest) => format!("-{rest}"),
+        None => name,
+    }
+}
+
 /// `runs/NAME`, `runs/NAME-2`, ...: the first that is free, or the last that
 /// holds a run.
 fn below(parent: &Path, name: &str, resume: bool) -> PathBuf {
@@ -157,7 +249,9 @@ fn is_left_over(folder: &Path) -> bool {
         return false;
     };
     let mut entries = entries.flatten().map(|entry| entry.path());
-    entries.all(|path| path.ends_with("checkpoints") && path.is_dir() && has_no_files(&path))
+    entries.all(|path| {
+        is_unfinished(&path) || (path.ends_with("checkpoints") && path.is_dir() && has_no_files(&path))
+    })
 }
 
 /// Neither in the folder nor below; there may be no such folder.
@@ -166,7 +260,7 @@ fn has_no_files(folder: &Path) -> bool {
         return !folder.exists();
     };
     let mut entries = entries.flatten().map(|entry| entry.path());
-    entries.all(|path| path.is_dir() && has_no_files(&path))
+    entries.all(|path| is_unfinished(&path) || (path.is_dir() && has_no_files(&path)))
 }
 
 /// Folders in which there is no file.
@@ -217,6 +311,47 @@ mod tests {
         std::fs::create_dir_all(named.join("checkpoints/egg")).unwrap();
         drop(open().unwrap());
         assert!(named.is_dir() && is_left_over(&named));
+    }
+
+    #[test]
+    fn one_program_at_a_time_and_the_next_clears_up() {
+        let place = tempfile::tempdir().unwrap();
+        let named = place.path().join("a");
+        let open = |resume| RunFolder::open(Some(&named), "", resume);
+        let first = open(false).unwrap();
+        let half = first.checkpoints().join("egg");
+        std::fs::create_dir(&half).unwrap();
+        std::fs::write(half.join(".egg-dead.part"), "half of").unwrap();
+        std::fs::create_dir_all(named.join(".egg-model-dead/new")).unwrap();
+        let refused = open(false).unwrap_err().to_string();
+        assert!(refused.contains("another egg is at work"), "{refused}");
+        drop(first);
+        // As one leaves it that was killed.
+        std::fs::create_dir_all(&half).unwrap();
+        std::fs::write(half.join(".egg-dead.part"), "half of").unwrap();
+        assert!(open(true).unwrap_err().to_string().contains("no run to resume"));
+        let next = open(false).unwrap();
+        assert!(half.is_dir() && !half.join(".egg-dead.part").exists());
+        assert!(!named.join(".egg-model-dead").exists());
+        std::fs::write(half.join("cell.json"), "{}").unwrap();
+        drop(next);
+        open(true).unwrap();
+    }
+
+    #[test]
+    fn no_name_of_a_data_set_leads_out() {
+        for (name, plain) in [
+            ("../../evil-gcn", "-.-..-evil-gcn"),
+            ("/etc/x", "-etc-x"),
+            ("a\\..\\b", "a-..-b"),
+            ("C:x\n", "C-x-"),
+            ("..", "-."),
+            (".hidden", "-hidden"),
+            ("ogbg-molhiv.v2", "ogbg-molhiv.v2"),
+        ] {
+            assert_eq!(plain_name(name), plain);
+            assert_eq!(Path::new(plain).components().count(), 1);
+        }
     }
 
     #[test]

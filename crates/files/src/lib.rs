@@ -4,15 +4,23 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::cast_possible_truncation
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss
 )]
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 /// How many links may lead to a file; more are a circle.
 const LINKS: usize = 40;
+
+/// What the name of a file begins and ends with before it is whole.
+const TEMPORARY: (&str, &str) = (".egg-", ".part");
+
+/// How often a temporary file is begun again because somebody swept it away.
+const TRIES: usize = 100;
 
 /// Writes a file that is there whole or not at all: whatever happens in between,
 /// what was there before is either still there or replaced.
@@ -91,6 +99,47 @@ pub fn check(path: &Path) -> Result<()> {
     }
 }
 
+/// Removes the temporary files that writers left in a folder when they were killed.
+/// Those that somebody is writing stay, and so does all else.
+///
+/// What can't be removed stays too: nothing depends on it.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join(".egg-4f2a.part"), "half of")?;
+/// std::fs::write(folder.path().join("notes.json"), "{}")?;
+/// egg_files::sweep(folder.path());
+/// assert_eq!(std::fs::read_dir(folder.path())?.count(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && is_temporary(&entry.file_name().to_string_lossy()) {
+            let path = entry.path();
+            // A writer holds its lock until the file has its name.
+            if let Ok(file) = File::open(&path)
+                && file.try_lock().is_ok()
+            {
+                let _ = std::fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+/// Whether a file of this name is one that [`write()`] had not finished: such a file
+/// says nothing, and [`sweep`] removes it.
+///
+/// ```
+/// assert!(egg_files::is_temporary(".egg-4f2a.part"));
+/// assert!(!egg_files::is_temporary("notes.json"));
+/// ```
+pub fn is_temporary(name: &str) -> bool {
+    let (prefix, suffix) = TEMPORARY;
+    name.strip_prefix(prefix)
+        .is_some_and(|rest| rest.ends_with(suffix))
+}
+
 /// What a path leads to.
 enum Place {
     /// A file that is, or will be, at this path, which is no link.
@@ -162,14 +211,43 @@ fn folder_of(path: &Path) -> &Path {
 
 fn temporary_in(folder: &Path) -> Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".egg-").suffix(".part");
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
     #[cfg(unix)]
     {
         // As any new file, by the user's mask; temporary files are else private.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder).map_err(plain)
+    for _ in 0..TRIES {
+        let temporary = builder.tempfile_in(folder).map_err(plain)?;
+        if is_held(temporary.as_file()) {
+            return Ok(temporary);
+        }
+    }
+    Err(Error::other("its temporary files disappear"))
+}
+
+/// Takes the lock that keeps [`sweep`] away; `false` if that was there first.
+fn is_held(file: &File) -> bool {
+    match file.try_lock() {
+        Ok(()) => is_linked(file),
+        Err(TryLockError::WouldBlock) => false,
+        // Some network file systems have no locks; there, nothing is swept.
+        Err(TryLockError::Error(_)) => true,
+    }
+}
+
+/// Whether a file still has a name.
+#[cfg(unix)]
+fn is_linked(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().is_ok_and(|there| there.nlink() > 0)
+}
+
+/// Elsewhere a file that is open can't lose it.
+#[cfg(not(unix))]
+fn is_linked(_: &File) -> bool {
+    true
 }
 
 fn fill<W: Write>(file: W, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<W> {
@@ -246,6 +324,54 @@ mod tests {
                 "{checked}, {written}"
             );
         }
+    }
+
+    #[test]
+    fn only_what_nobody_writes_is_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [".egg-dead.part", ".egg-other", "x.part", ".egg-.txt"] {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        std::fs::create_dir(at(".egg-folder.part")).unwrap();
+        write_with(&at("file"), |out| {
+            sweep(folder.path());
+            out.write_all(b"whole")
+        })
+        .unwrap();
+        assert_eq!(std::fs::read(at("file")).unwrap(), b"whole");
+        let mut left: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(
+            left,
+            [".egg-.txt", ".egg-folder.part", ".egg-other", "file", "x.part"]
+        );
+    }
+
+    /// One thread sweeps without a pause, two write.
+    #[test]
+    fn sweeping_never_takes_a_file_from_its_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    sweep(folder.path());
+                }
+            });
+            let writers = ["a", "b"].map(|name| {
+                let path = folder.path().join(name);
+                threads.spawn(move || (0..50).try_for_each(|round| write(&path, &[round; 100])))
+            });
+            for writer in writers {
+                writer.join().unwrap().unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[cfg(unix)]

@@ -49,6 +49,19 @@ pub(crate) struct Adjacency {
     pub(crate) neighbours: Vec<u32>,
 }
 
+impl Adjacency {
+    /// Counts the nodes of each graph from 0. `starts` are the first nodes of the
+    /// graphs and the number of all; edges stay within a graph.
+    pub(crate) fn count_within(&mut self, starts: &[usize]) {
+        for &[first, end] in starts.array_windows() {
+            let entries = self.offsets[first]..self.offsets[end];
+            #[expect(clippy::cast_possible_truncation, reason = "at most MAX_NODES")]
+            let first = first as u32;
+            self.neighbours[entries].iter_mut().for_each(|id| *id -= first);
+        }
+    }
+}
+
 /// Whether edges from a node to itself stay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum SelfLoops {

@@ -65,6 +65,16 @@ pub enum Error {
         /// The most that is accepted.
         limit: u64,
     },
+    /// A packed file unpacks to far more than those do that somebody packed for use.
+    #[error("{}: {packed} bytes unpack to more than {limit}, as in files made to fill a machine; if it can be trusted, unpack it first", file.display())]
+    Inflated {
+        /// The file.
+        file: PathBuf,
+        /// Its size.
+        packed: u64,
+        /// The most bytes that it may unpack to.
+        limit: u64,
+    },
     /// Binary content could not be decoded.
     #[error("{}, byte {offset}: {problem}", file.display())]
     Binary {

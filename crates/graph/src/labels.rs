@@ -1,5 +1,8 @@
 //! Classes of graphs or nodes, and targets of graphs.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::collections::BTreeSet;
 
 use ndarray::Array2;
@@ -120,12 +123,15 @@ impl Labels {
     pub fn class_sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.names.len()];
         for class in self.iter().flatten() {
-            sizes[class as usize] += 1;
+            if let Some(size) = sizes.get_mut(class as usize) {
+                *size += 1;
+            }
         }
         sizes
     }
 
     /// A choice of them, by index; the indices must be in range.
+    #[expect(clippy::indexing_slicing, reason = "the caller has checked them")]
     pub(crate) fn select(&self, indices: impl Iterator<Item = usize>) -> Self {
         Self {
             classes: indices.map(|index| self.classes[index]).collect(),

@@ -58,11 +58,18 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::cast_possible_truncation
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss
 )]
 #![cfg_attr(
     test,
-    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "numbers that tests make up"
+    )
 )]
 
 mod adjacency;
@@ -104,8 +111,9 @@ pub use load::{DataSource, Loaded};
 pub use propagation::Propagation;
 pub use read::{
     EdgeList, EdgeListSource, ElementType, GraphTables, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions,
-    WikiCs, pickle, read_gnn_benchmark, read_graph_tables, read_npy, read_ogb, read_planetoid, read_tu,
-    read_wiki_cs, read_wiki_cs_splits, write_edge_list, write_labels, write_npy,
+    UNPACKED_ALWAYS, UNPACKED_RATIO, WikiCs, pickle, read_gnn_benchmark, read_graph_tables, read_npy,
+    read_ogb, read_planetoid, read_tu, read_wiki_cs, read_wiki_cs_splits, write_edge_list, write_labels,
+    write_npy,
 };
 pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
 pub use sparse::CsrMatrix;

@@ -1,5 +1,8 @@
 //! From a path or a name to a data set, through the cache.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use crate::cache::{self, Cache, CacheUse};

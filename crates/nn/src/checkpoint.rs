@@ -1,5 +1,8 @@
 //! One file with all that training needs to go on to the bit.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,5 +1,8 @@
 //! The bytes of a checkpoint: written whole or not at all, read with suspicion.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -214,10 +217,9 @@ fn check_extent(bytes: &[u8]) -> std::result::Result<(), String> {
         Tensor(Extent),
         Other(IgnoredAny),
     }
-    let length = bytes.first_chunk().map(|length| u64::from_le_bytes(*length));
-    let header = length
-        .and_then(|length| usize::try_from(length).ok())
-        .and_then(|length| bytes[8..].get(..length))
+    let header = bytes
+        .split_first_chunk()
+        .and_then(|(length, rest)| rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?))
         .ok_or("it is shorter than its header says")?;
     let entries: HashMap<String, Entry> =
         serde_json::from_slice(header).map_err(|e| format!("its header can't be read: {e}"))?;

@@ -90,7 +90,11 @@ fn mask(probability: f64, count: usize, rng: &mut ChaCha8Rng) -> Vec<bool> {
     let mut key = [0; 32];
     rng.fill_bytes(&mut key);
     // Below 2^32, as the probability is below 1 by at least 2^-53.
-    #[expect(clippy::cast_possible_truncation, reason = "rounding down is the purpose")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rounding down is the purpose, and a probability is not negative"
+    )]
     let threshold = (probability * (1u64 << 32) as f64) as u64;
     let mut kept = vec![false; count];
     map_chunks(&mut kept, BLOCK, |block, kept| {

@@ -46,11 +46,18 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::cast_possible_truncation
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss
 )]
 #![cfg_attr(
     test,
-    allow(clippy::cast_possible_truncation, reason = "numbers that tests make up")
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "numbers that tests make up"
+    )
 )]
 
 mod adam;

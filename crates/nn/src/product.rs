@@ -52,6 +52,7 @@ pub(crate) fn multiply<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>, ou
     // rows or by columns, so every index gemm forms is inside it. `out` was
     // just found to hold the whole result and is borrowed mutably, so it
     // overlaps neither operand. `read_dst` is false: gemm only writes to it.
+    // Strides that are ever used are shorter than a slice, so they keep their sign.
     unsafe {
         gemm::gemm(
             left.rows,
@@ -59,14 +60,14 @@ pub(crate) fn multiply<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>, ou
             left.columns,
             out.as_mut_ptr(),
             1,
-            right.columns as isize,
+            right.columns.cast_signed(),
             false,
             left.data.as_ptr(),
-            left.column_stride as isize,
-            left.row_stride as isize,
+            left.column_stride.cast_signed(),
+            left.row_stride.cast_signed(),
             right.data.as_ptr(),
-            right.column_stride as isize,
-            right.row_stride as isize,
+            right.column_stride.cast_signed(),
+            right.row_stride.cast_signed(),
             T::zero(),
             T::one(),
             false,

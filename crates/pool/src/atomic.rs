@@ -1,5 +1,8 @@
 //! Files that are there whole or not at all.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::Path;
 
 use serde::Serialize;

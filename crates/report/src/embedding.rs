@@ -1,5 +1,8 @@
 //! Where graphs or nodes lie, as a matrix or already as a map of it.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -48,6 +51,15 @@ pub struct Rows {
     /// All rows.
     #[serde(with = "number::list32")]
     pub values: Vec<f32>,
+}
+
+impl Rows {
+    /// A row, if there is one: how many there are and how wide they are may have
+    /// come from a file.
+    pub(crate) fn row(&self, row: usize) -> Option<&[f32]> {
+        let start = row.checked_mul(self.columns)?;
+        self.values.get(start..start.checked_add(self.columns)?)
+    }
 }
 
 /// Points in the plane that are near each other where the rows are.
@@ -105,7 +117,10 @@ impl Embedding {
         let Some(rows) = self.rows.take() else { return };
         let chosen = tsne::sample(&rows, self.classes.len(), most, seed);
         let map = tsne::map(&rows, &chosen, self.classes.len(), seed);
-        self.classes = chosen.iter().map(|&row| self.classes[row]).collect();
+        self.classes = chosen
+            .iter()
+            .filter_map(|&row| self.classes.get(row).copied())
+            .collect();
         self.map = Some(map);
     }
 }

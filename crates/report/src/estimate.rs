@@ -1,5 +1,8 @@
 //! A mean, its spread, and what they were worked out from.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::number;

@@ -3,6 +3,9 @@
 //! A loss may well be NaN, and a file that can't say so is not written at all
 //! or not read again. Here NaN is `null` and infinities are words.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]

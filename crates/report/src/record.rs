@@ -25,6 +25,9 @@
 //! assert_eq!(Record::read(&path).unwrap(), record);
 //! ```
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};

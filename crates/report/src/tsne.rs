@@ -20,7 +20,7 @@ const THETA: f32 = 0.5;
 /// Rows for a map: all that are finite, or `most` of them in random order, sorted.
 pub(crate) fn sample(rows: &Rows, count: usize, most: usize, seed: u64) -> Vec<usize> {
     let whole = |&row: &usize| {
-        let numbers = rows.values.get(row * rows.columns..(row + 1) * rows.columns);
+        let numbers = rows.row(row);
         numbers.is_some_and(|numbers| numbers.iter().all(|x| x.is_finite()))
     };
     let mut chosen: Vec<usize> = (0..count).filter(whole).collect();
@@ -34,7 +34,7 @@ pub(crate) fn sample(rows: &Rows, count: usize, most: usize, seed: u64) -> Vec<u
 
 /// The map of the chosen rows, all of them finite.
 pub(crate) fn map(rows: &Rows, chosen: &[usize], total: usize, seed: u64) -> Map {
-    let row = |&row: &usize| &rows.values[row * rows.columns..(row + 1) * rows.columns];
+    let row = |&row: &usize| rows.row(row).unwrap_or_default();
     // A map has no scale, and squares of large numbers overflow.
     let largest = chosen
         .iter()
@@ -64,6 +64,11 @@ pub(crate) fn map(rows: &Rows, chosen: &[usize], total: usize, seed: u64) -> Map
 }
 
 fn layout(points: &[&[f32]], perplexity: f32, seed: u64) -> Vec<f32> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most 90, rounded down"
+    )]
     let count = ((3.0 * perplexity) as usize).clamp(1, points.len() - 1);
     let neighbours = neighbours(points, count);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -2,6 +2,7 @@
 //! final name before it is complete and checked.
 
 use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -28,7 +29,7 @@ impl Destination {
                 mirror.display()
             )));
         }
-        fs::create_dir_all(folder).map_err(|e| Error::while_doing(folder.display(), e))?;
+        fs::create_dir_all(folder).map_err(|e| Error::while_doing(folder.display(), with_remedy(e)))?;
         let folder = canonical(folder)?;
         let lock = lock(&folder)?;
         let destination = Self { folder, _lock: lock };
@@ -45,19 +46,19 @@ impl Destination {
         tempfile::Builder::new()
             .prefix(STAGING)
             .tempdir_in(&self.folder)
-            .map_err(|e| Error::while_doing(self.folder.display(), e))
+            .map_err(|e| Error::while_doing(self.folder.display(), with_remedy(e)))
     }
 
     /// Where downloads wait to be complete; kept, so that they can be resumed.
     pub(super) fn downloads(&self) -> Result<PathBuf> {
         let folder = self.folder.join(".downloads");
-        fs::create_dir_all(&folder).map_err(|e| Error::while_doing(folder.display(), e))?;
+        fs::create_dir_all(&folder).map_err(|e| Error::while_doing(folder.display(), with_remedy(e)))?;
         Ok(folder)
     }
 
     /// Gives a staged file, which is on disk already, its final name.
     pub(super) fn install(&self, staged: &Path, path: &Path) -> Result<()> {
-        let failed = |e| Error::while_doing(path.display(), e);
+        let failed = |e| Error::while_doing(path.display(), with_remedy(e));
         let parent = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(parent).map_err(failed)?;
         // A linked folder could lead anywhere, into the mirror for one.
@@ -88,7 +89,7 @@ impl Destination {
 
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(".lock");
-    let file = File::create(&path).map_err(|e| Error::while_doing(path.display(), e))?;
+    let file = File::create(&path).map_err(|e| Error::while_doing(path.display(), with_remedy(e)))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::Failed(format!(
@@ -98,6 +99,67 @@ fn lock(folder: &Path) -> Result<File> {
         // Some network file systems have no locks.
         Err(TryLockError::Error(_)) => Ok(file),
     }
+}
+
+/// A file in a staging folder, with errors that name it: what is read at the same time
+/// has errors of its own.
+pub(super) struct NewFile<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> NewFile<'a> {
+    /// Makes the file, and folders for it.
+    pub(super) fn create(path: &'a Path) -> io::Result<Self> {
+        let create = || {
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            File::create_new(path)
+        };
+        let file = create().map_err(|e| written(path, e))?;
+        Ok(Self { path, file })
+    }
+
+    /// Waits until it is on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all().map_err(|e| written(self.path, e))
+    }
+}
+
+impl Write for NewFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|e| written(self.path, e))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// That a file could not be written, and what to do.
+fn written(path: &Path, error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::Interrupted {
+        return error;
+    }
+    let error = with_remedy(error);
+    io::Error::new(
+        error.kind(),
+        format!("{} can't be written: {error}", path.display()),
+    )
+}
+
+fn with_remedy(error: io::Error) -> io::Error {
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "make room, or choose a folder on another disk with --to; what was prepared before is kept"
+        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            "choose a folder that can be written to with --to"
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), format!("{error}; {remedy}"))
 }
 
 /// Whether `folder`, which need not exist, would lie in `mirror`.

@@ -12,7 +12,7 @@ use crate::terminal;
 
 use super::checksum::{self, Summed, Verdict};
 use super::counts;
-use super::destination::Destination;
+use super::destination::{Destination, NewFile};
 use super::download::{self, Download, Patience};
 use super::folders::Folders;
 use super::unpack::{self, Limits};
@@ -239,12 +239,9 @@ impl<'a> Staged<'a> {
     fn copy(&mut self, file: &'a FileEntry, from: &Path) -> Result<()> {
         let to = file.path_below(self.folder);
         let copy = || {
-            if let Some(parent) = to.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            let mut written = File::create_new(&to)?;
+            let mut written = NewFile::create(&to)?;
             let summed = checksum::copy(&mut File::open(from)?, &mut written)?;
-            written.sync_all()?;
+            written.sync()?;
             Ok::<_, std::io::Error>(summed)
         };
         let summed = copy().map_err(|e| Error::while_doing(from.display(), e))?;
@@ -328,3 +325,7 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 #[path = "prepare_tests.rs"]
 mod tests;
+
+#[cfg(all(test, unix))]
+#[path = "prepare_killed.rs"]
+mod killed;

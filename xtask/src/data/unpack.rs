@@ -2,8 +2,8 @@
 //! limits, and every member at most once.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
@@ -11,6 +11,7 @@ use zip::ZipArchive;
 use crate::error::{Error, Result};
 
 use super::checksum::{self, Summed};
+use super::destination::NewFile;
 
 pub(super) struct Limits {
     pub(super) members: usize,
@@ -42,17 +43,10 @@ pub(super) fn unpack(
         let Some(place) = target(name) else {
             return Ok(None);
         };
-        let write = |member: &mut dyn Read| {
-            if let Some(parent) = place.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            let mut file = File::create_new(&place)?;
-            let summed = checksum::copy(&mut { member }, &mut file)?;
-            file.flush()?;
-            file.sync_all()?;
-            Ok(summed)
-        };
-        write(member).map(Some)
+        let mut file = NewFile::create(&place)?;
+        let summed = checksum::copy(&mut { member }, &mut file)?;
+        file.sync()?;
+        Ok(Some(summed))
     })
 }
 
@@ -176,6 +170,8 @@ fn check_name(name: &str) -> std::result::Result<(), &'static str> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use std::fs;
+    use std::io::Write;
     use zip::write::{SimpleFileOptions, ZipWriter};
 
     /// A deflated zip with these members.

@@ -257,8 +257,9 @@ impl Stage {
             Check::Package => {
                 // From the files as they are; with `--full` each is compiled
                 // from its archive, against the archives of the others. Offline:
-                // cargo would ask the registry for each, and all is here.
-                let how = if full { flags } else { &["--no-verify"] };
+                // cargo would ask the registry for each, and all is here. (On the
+                // default backend only: not every crate has a feature to choose.)
+                let how = if full && !pure { &[][..] } else { &["--no-verify"] };
                 let unpublished = &["--exclude", "egg-fuzz", "--allow-dirty", "--offline"];
                 vec![step(&[&["package"], all, unpublished, how])]
             }

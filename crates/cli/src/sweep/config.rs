@@ -1,5 +1,8 @@
 //! The file that says what to try.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use egg_gnn::pool::PoolingConfig;
@@ -121,7 +124,8 @@ impl Config {
             let told: Vec<&str> = error.message().lines().collect();
             let line = error
                 .span()
-                .map(|span| text[..span.start].matches('\n').count() + 1);
+                .and_then(|span| text.get(..span.start))
+                .map(|before| before.matches('\n').count() + 1);
             let at = line.map_or_else(String::new, |line| format!(", line {line}"));
             let (told, near) = (told.join(" "), nearest_key(error.message()));
             let near = near.unwrap_or_default();

@@ -3,14 +3,23 @@
 mod angles;
 mod cluster;
 mod data;
+mod disks;
 mod errors;
 mod generated;
 mod interrupted;
+mod kept;
+mod killed;
 mod maps;
 mod models;
+#[path = "../../../files/tests/killed/moments.rs"]
+mod moments;
 mod outputs;
 mod pages;
+mod paths;
 mod program;
 mod reports;
+#[cfg(target_os = "linux")]
+#[path = "../../../files/tests/killed/small_disk.rs"]
+mod small_disk;
 mod sweep;
 mod train;

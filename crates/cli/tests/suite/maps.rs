@@ -43,7 +43,7 @@ fn maps_have_a_place_for_every_point_and_are_repeated() {
             vec!["GIN-EGG, trained, its layers side by side"],
         ),
         (
-            "nodes 60 --epochs 2 --points 50",
+            "nodes 200 --epochs 2 --points 50",
             50,
             vec!["H, means of the VGAE", "EGG(0.8) of H"],
         ),

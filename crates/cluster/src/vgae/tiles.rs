@@ -156,7 +156,8 @@ fn product<T: Element>(sides: Sides, a: &[T], b: &[T], m: usize, n: usize, k: us
     // SAFETY: the slices were just found to hold m k, k n and m n numbers; the
     // strides are those of these slices read by rows or by columns, so that
     // every index is inside. `out` is borrowed mutably and overlaps neither
-    // operand; it is only written to (`read_dst` is false).
+    // operand; it is only written to (`read_dst` is false). Strides that are ever
+    // used are shorter than a slice, so they keep their sign.
     unsafe {
         gemm::gemm(
             m,
@@ -164,14 +165,14 @@ fn product<T: Element>(sides: Sides, a: &[T], b: &[T], m: usize, n: usize, k: us
             k,
             out.as_mut_ptr(),
             1,
-            n as isize,
+            n.cast_signed(),
             false,
             a.as_ptr(),
-            a_column as isize,
-            a_row as isize,
+            a_column.cast_signed(),
+            a_row.cast_signed(),
             b.as_ptr(),
-            b_column as isize,
-            b_row as isize,
+            b_column.cast_signed(),
+            b_row.cast_signed(),
             T::zero(),
             T::one(),
             false,

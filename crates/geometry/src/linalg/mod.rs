@@ -4,6 +4,11 @@
 //! No other file knows which is in use. With both features on, `openblas` wins:
 //! it is linked anyway, and `pure-rust` is what one asks for where it can't be.
 
+#![cfg_attr(
+    all(feature = "openblas", feature = "pure-rust", not(test)),
+    expect(dead_code, reason = "the second is there for the test that compares them")
+)]
+
 #[cfg(feature = "openblas")]
 mod lapack;
 mod padded;

@@ -63,11 +63,8 @@ impl CsrParts {
         offsets.push(0);
         let (mut kept_columns, mut kept_values) = (Vec::new(), Vec::new());
         let mut row: Vec<(u32, f32)> = Vec::new();
-        for (index, bounds) in positions.windows(2).enumerate() {
-            let (Some(ids), Some(values)) = (
-                columns.get(bounds[0]..bounds[1]),
-                self.values.get(bounds[0]..bounds[1]),
-            ) else {
+        for (index, &[start, end]) in positions.array_windows().enumerate() {
+            let (Some(ids), Some(values)) = (columns.get(start..end), self.values.get(start..end)) else {
                 return Err(format!(
                     "row {index} ends before it begins, or beyond the entries"
                 ));

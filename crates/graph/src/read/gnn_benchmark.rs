@@ -48,8 +48,8 @@ pub fn read_gnn_benchmark(path: &Path, options: &ReadOptions) -> Result<GraphDat
         return Err(Error::TooManyNodes { nodes: nodes as u64 });
     }
     let mut rows = EdgeRows::default();
-    for (node, bounds) in (0u32..).zip(adjacency.offsets().windows(2)) {
-        for neighbour in &adjacency.columns()[bounds[0]..bounds[1]] {
+    for (node, &[start, end]) in (0u32..).zip(adjacency.offsets().array_windows()) {
+        for neighbour in adjacency.columns().get(start..end).unwrap_or_default() {
             rows.push(node, *neighbour);
         }
     }

@@ -1,5 +1,8 @@
 //! Readers, one file per layout, and what they have in common.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 mod csr;
 mod edge_list;
 mod gnn_benchmark;
@@ -8,6 +11,7 @@ mod npz;
 mod numpy;
 mod ogb;
 mod options;
+mod packed;
 pub mod pickle;
 mod planetoid;
 mod source;
@@ -26,6 +30,7 @@ pub use npz::Npz;
 pub use numpy::{ElementType, NumpyArray};
 pub use ogb::read_ogb;
 pub use options::{NodeFeatures, ReadOptions};
+pub use packed::{UNPACKED_ALWAYS, UNPACKED_RATIO};
 pub use planetoid::read_planetoid;
 pub use tu::read_tu;
 pub use wiki_cs::{WikiCs, read_wiki_cs, read_wiki_cs_splits};

@@ -91,22 +91,12 @@ impl<'p, R: Read> Source<'p, R> {
 
     /// The array that begins here and ends where the input ends.
     pub(crate) fn array(&mut self, max_bytes: u64) -> Result<NumpyArray<'static>> {
-        if self.bytes(6)? != MAGIC {
+        if self.array_of_bytes()? != *MAGIC {
             return Err(self.wrong(0, "this is not an .npy file: it does not begin with \\x93NUMPY"));
         }
-        let version = self.bytes(2)?;
-        let (length, at) = match version[..] {
-            [1, _] => {
-                let length = self.bytes(2)?;
-                (u32::from(u16::from_le_bytes([length[0], length[1]])), 10)
-            }
-            [2 | 3, _] => {
-                let length = self.bytes(4)?;
-                (
-                    u32::from_le_bytes([length[0], length[1], length[2], length[3]]),
-                    12,
-                )
-            }
+        let (length, at) = match self.array_of_bytes()? {
+            [1, _] => (u32::from(u16::from_le_bytes(self.array_of_bytes()?)), 10),
+            [2 | 3, _] => (u32::from_le_bytes(self.array_of_bytes()?), 12),
             _ => return Err(self.wrong(6, "format versions 1, 2 and 3 are read, not this one")),
         };
         if length > HEADER_LIMIT {
@@ -160,6 +150,13 @@ impl<'p, R: Read> Source<'p, R> {
             self.offset,
             format!("the file ends {} bytes too early", count - read as u64),
         ))
+    }
+
+    /// As many bytes as the array has.
+    fn array_of_bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let bytes = self.bytes(N as u64)?;
+        let array = bytes.first_chunk().copied();
+        array.ok_or_else(|| self.wrong(self.offset, "the file ends too early"))
     }
 
     fn is_at_end(&mut self) -> Result<bool> {

@@ -10,6 +10,7 @@ use zip::ZipArchive;
 use super::npy::Source;
 use super::numpy::NumpyArray;
 use super::options::ReadOptions;
+use super::packed::open_zip;
 use crate::error::{Error, Result};
 
 /// An open `.npz` archive. Arrays are unpacked when they are asked for; the
@@ -36,10 +37,10 @@ impl Npz {
     /// Opens an archive and reads its table of contents.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::File`] if it is not a zip archive.
+    /// [`Error::Io`], [`Error::File`] if it is not a zip archive, or
+    /// [`Error::Inflated`] if its arrays claim to unpack to far more than it has.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io(path))?;
-        let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(path, error))?;
+        let mut archive = open_zip(path, damaged)?;
         let mut members = BTreeMap::new();
         for index in 0..archive.len() {
             let member = archive

@@ -35,8 +35,8 @@ use crate::store::Store;
 /// [`Error::Missing`] if a table that is needed is not there, [`Error::Line`]
 /// for a line that makes no sense or is one too many or too few,
 /// [`Error::File`] if tables contradict each other, [`Error::OverLimit`] if one
-/// unpacks to more than [`ReadOptions::max_bytes`], [`Error::Io`] also for a
-/// damaged gzip file.
+/// unpacks to more than [`ReadOptions::max_bytes`], [`Error::Inflated`] if to far
+/// more than it has, [`Error::Io`] also for a damaged gzip file.
 ///
 /// ```no_run
 /// use egg_graph::{ReadOptions, read_ogb};
@@ -90,15 +90,9 @@ pub fn read_ogb(folder: &Path, options: &ReadOptions) -> Result<GraphDataset> {
         None => None,
     };
 
-    let built = rows.into_adjacency(nodes, options.self_loops, attributes.is_some());
-    let mut neighbours = built.adjacency.neighbours;
-    for bounds in starts.windows(2) {
-        let entries = built.adjacency.offsets[bounds[0]]..built.adjacency.offsets[bounds[1]];
-        // Below MAX_NODES, as the sum was.
-        let start = u32::try_from(bounds[0]).unwrap_or(u32::MAX);
-        neighbours[entries].iter_mut().for_each(|id| *id -= start);
-    }
-    let mut store = Store::bare(starts, built.adjacency.offsets, neighbours);
+    let mut built = rows.into_adjacency(nodes, options.self_loops, attributes.is_some());
+    built.adjacency.count_within(&starts);
+    let mut store = Store::bare(starts, built.adjacency.offsets, built.adjacency.neighbours);
     if let Some(features) = features {
         store.features = Features::dense(features)?;
     }
@@ -141,19 +135,19 @@ type Table = Lines<Box<dyn BufRead>>;
 
 fn open(path: PathBuf, options: &ReadOptions) -> Result<Table> {
     let file = File::open(&path).map_err(Error::io(&path))?;
-    let packed = path.extension().is_some_and(|extension| extension == "gz");
-    let input: Box<dyn BufRead> = if packed {
-        Box::new(BufReader::with_capacity(
-            1 << 16,
-            Gzip {
-                input: MultiGzDecoder::new(BufReader::new(file)),
-                unpacked: 0,
-            },
-        ))
-    } else {
-        Box::new(BufReader::with_capacity(1 << 16, file))
-    };
-    Ok(Lines::new(input, path, options.max_bytes))
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        let input: Box<dyn BufRead> = Box::new(BufReader::with_capacity(1 << 16, file));
+        return Ok(Lines::new(input, path, options.max_bytes));
+    }
+    let packed = file.metadata().map_err(Error::io(&path))?.len();
+    let input: Box<dyn BufRead> = Box::new(BufReader::with_capacity(
+        1 << 16,
+        Gzip {
+            input: MultiGzDecoder::new(BufReader::new(file)),
+            unpacked: 0,
+        },
+    ));
+    Ok(Lines::unpacked(input, path, options.max_bytes, packed))
 }
 
 /// Says where a gzip file is damaged.

@@ -32,6 +32,9 @@ pub struct ReadOptions {
     pub node_features: NodeFeatures,
     /// The most bytes that one file may unpack to.
     pub max_bytes: u64,
+    /// The most bytes that a pickle may have, and the most that its objects may take:
+    /// it is in memory as a whole.
+    pub max_pickle_bytes: u64,
 }
 
 impl Default for ReadOptions {
@@ -40,6 +43,7 @@ impl Default for ReadOptions {
             self_loops: SelfLoops::default(),
             node_features: NodeFeatures::default(),
             max_bytes: 16 << 30,
+            max_pickle_bytes: 1 << 30,
         }
     }
 }

@@ -144,10 +144,9 @@ fn features(sources: &[Option<(&Rows, usize)>], width: usize) -> Result<CsrMatri
     for source in sources {
         if let Some((rows, row)) = source {
             let matrix = &rows.features;
-            let bounds = (matrix.offsets().get(*row), matrix.offsets().get(row + 1));
-            if let (Some(&start), Some(&end)) = bounds {
-                columns.extend_from_slice(&matrix.columns()[start..end]);
-                values.extend_from_slice(&matrix.values()[start..end]);
+            for (column, value) in matrix.row(*row) {
+                columns.push(u32::try_from(column).unwrap_or(u32::MAX));
+                values.push(value);
             }
         }
         offsets.push(columns.len());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
 use crate::error::{Error, Result};
+use crate::read::packed::open_zip;
 use crate::read::text::Lines;
 
 /// Large enough that reading, not calling, takes the time.
@@ -47,9 +48,9 @@ impl Source {
                 names,
             });
         }
-        let file = File::open(path).map_err(Error::io(path))?;
-        let archive = ZipArchive::new(BufReader::new(file))
-            .map_err(|error| Error::file(path, format!("not a zip archive that can be read: {error}")))?;
+        let archive = open_zip(path, |path, error| {
+            Error::file(path, format!("not a zip archive that can be read: {error}"))
+        })?;
         Ok(Self {
             path: path.to_owned(),
             // A name that is no text can't be the name of a file we want.

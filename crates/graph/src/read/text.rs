@@ -4,6 +4,7 @@ use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, LineProblem, Result};
+use crate::read::packed::most_unpacked;
 
 /// No line of a file that we read is longer than this: the widest have some
 /// thousand numbers.
@@ -21,6 +22,8 @@ pub(crate) struct Lines<R> {
     /// How many more bytes may be read.
     left: u64,
     limit: u64,
+    /// The size of the packed file, if it is that which sets the limit.
+    packed: Option<u64>,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -33,6 +36,18 @@ impl<R: BufRead> Lines<R> {
             buffer: Vec::new(),
             left: max_bytes,
             limit: max_bytes,
+            packed: None,
+        }
+    }
+
+    /// The same of a packed file of so many bytes, which may unpack to some multiple
+    /// of them.
+    pub(crate) fn unpacked(input: R, file: impl Into<PathBuf>, max_bytes: u64, packed: u64) -> Self {
+        let most = most_unpacked(packed);
+        let lines = Self::new(input, file, max_bytes.min(most));
+        Self {
+            packed: (most < max_bytes).then_some(packed),
+            ..lines
         }
     }
 
@@ -52,10 +67,14 @@ impl<R: BufRead> Lines<R> {
         }
         self.number += 1;
         if read as u64 > self.left {
-            return Err(Error::OverLimit {
-                file: self.file.clone(),
-                what: "the number of bytes",
-                limit: self.limit,
+            let (file, limit) = (self.file.clone(), self.limit);
+            return Err(match self.packed {
+                Some(packed) => Error::Inflated { file, packed, limit },
+                None => Error::OverLimit {
+                    file,
+                    what: "the number of bytes",
+                    limit,
+                },
             });
         }
         self.left -= read as u64;

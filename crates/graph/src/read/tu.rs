@@ -60,17 +60,11 @@ pub fn read_tu(path: &Path, options: &ReadOptions) -> Result<GraphDataset> {
 
     let (rows, described) = read_edges(&mut files, &nodes)?;
     let edge_values = read_edge_values(&mut files, rows.len(), &described)?;
-    let built = rows.into_adjacency(nodes.count(), options.self_loops, edge_values.is_some());
-    let mut neighbours = built.adjacency.neighbours;
-    for graph in nodes.offsets.windows(2) {
-        let entries = built.adjacency.offsets[graph[0]]..built.adjacency.offsets[graph[1]];
-        #[expect(clippy::cast_possible_truncation, reason = "at most MAX_NODES")]
-        let first = graph[0] as u32;
-        neighbours[entries].iter_mut().for_each(|id| *id -= first);
-    }
+    let mut built = rows.into_adjacency(nodes.count(), options.self_loops, edge_values.is_some());
+    built.adjacency.count_within(&nodes.offsets);
 
     let features = read_features(&mut files, &nodes)?;
-    let mut store = Store::bare(nodes.offsets, built.adjacency.offsets, neighbours);
+    let mut store = Store::bare(nodes.offsets, built.adjacency.offsets, built.adjacency.neighbours);
     store.features = features;
     if let Some(values) = edge_values {
         let width = values.ncols();
@@ -200,7 +194,10 @@ impl Nodes {
         }
         let mut offsets = vec![0usize; count + 1];
         for graph in &graph_of {
-            offsets[*graph as usize + 1] += 1;
+            #[expect(clippy::indexing_slicing, reason = "no id is above `count`")]
+            {
+                offsets[*graph as usize + 1] += 1;
+            }
         }
         accumulate(&mut offsets);
         let mut position = Vec::new();
@@ -209,6 +206,7 @@ impl Nodes {
             position = graph_of
                 .iter()
                 .map(|graph| {
+                    #[expect(clippy::indexing_slicing, reason = "as above")]
                     let cursor = &mut cursors[*graph as usize];
                     *cursor += 1;
                     u32::try_from(*cursor - 1).unwrap_or(u32::MAX)
@@ -241,7 +239,9 @@ impl Nodes {
         let mut sorted = rows.clone();
         for (row, position) in rows.chunks_exact(width).zip(&self.position) {
             let at = *position as usize * width;
-            sorted[at..at + width].copy_from_slice(row);
+            if let Some(place) = sorted.get_mut(at..at + width) {
+                place.copy_from_slice(row);
+            }
         }
         sorted
     }
@@ -288,12 +288,14 @@ fn read_edges(files: &mut Files<'_>, nodes: &Nodes) -> Result<(EdgeRows, String)
             Some(pair) => pair,
             None => return Err(bad_edge(lines, most)),
         };
-        if nodes.graph_of[source as usize] != nodes.graph_of[target as usize] {
+        #[expect(clippy::indexing_slicing, reason = "`edge` gives ids of nodes only")]
+        let (left, right) = (nodes.graph_of[source as usize], nodes.graph_of[target as usize]);
+        if left != right {
             return Err(lines.wrong(LineProblem::AcrossGraphs {
                 left: u64::from(source) + 1,
-                left_graph: u64::from(nodes.graph_of[source as usize]) + 1,
+                left_graph: u64::from(left) + 1,
                 right: u64::from(target) + 1,
-                right_graph: u64::from(nodes.graph_of[target as usize]) + 1,
+                right_graph: u64::from(right) + 1,
             }));
         }
         rows.push(nodes.position(source), nodes.position(target));
@@ -312,7 +314,8 @@ fn edge(line: &[u8], most: i64) -> Option<(u32, u32)> {
             .then(|| u32::try_from(id - 1).ok())
             .flatten()
     };
-    Some((id(&line[..comma])?, id(&line[comma + 1..])?))
+    let (source, target) = line.split_at_checked(comma)?;
+    Some((id(source)?, id(target.get(1..)?)?))
 }
 
 /// What exactly is wrong with a line that [`edge`] did not take.

@@ -1,5 +1,8 @@
 //! The benchmark data sets that are known by name.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 mod check;
 mod entry;
 

@@ -1,6 +1,8 @@
 //! Tests from outside, one program, a file per subject.
 
 mod batching;
+#[cfg(unix)]
+mod bomb;
 #[cfg(feature = "conv")]
 mod conv_bad_input;
 #[cfg(feature = "conv")]
@@ -16,7 +18,13 @@ mod conv_values;
 mod edge_list;
 mod gnn_benchmark;
 mod graph_tables;
+#[cfg(unix)]
+mod killed;
+mod limits;
 mod loading;
+#[cfg(unix)]
+#[path = "../../../files/tests/killed/moments.rs"]
+mod moments;
 mod npy;
 mod ogb;
 mod pickle;

@@ -7,6 +7,9 @@
 //! | `metrics.json` | every epoch, and validation and test at the best |
 //! | `README.md` | the same for people: a model card |
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 mod card;
 mod embed;
 mod predict;

@@ -68,7 +68,7 @@ impl TrainedModel {
             return Prediction::Numbers(row);
         }
         let class = largest(&row);
-        let most = row[class as usize];
+        let most = row.get(class as usize).copied().unwrap_or_default();
         let exponentials: Vec<f64> = row.iter().map(|logit| (logit - most).exp()).collect();
         let sum: f64 = exponentials.iter().sum();
         Prediction::Class {

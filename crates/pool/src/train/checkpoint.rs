@@ -1,5 +1,8 @@
 //! A run between two epochs, on disk.
 
+// Numbers in a file are no index: what they point at may not be there.
+#![warn(clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use egg_nn::{Checkpoint, GeneratorState};

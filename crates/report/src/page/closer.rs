@@ -115,14 +115,15 @@ fn ranks(cohort: &Cohort<'_>) -> Result<Figures> {
 }
 
 fn rank_caption(ranks: &Ranks) -> String {
-    let graphs: f64 = ranks.bins.iter().map(|bin| bin.graphs as f64).sum();
+    let counts = ranks.bins.iter().map(|bin| bin.graphs);
+    let graphs = counts.fold(0, u64::saturating_add);
     let mean = ranks
         .bins
         .iter()
         .map(|bin| bin.rank as f64 * bin.graphs as f64)
         .sum::<f64>()
-        / graphs;
-    let mut caption = format!("{} graphs, p = {mean:.1} on average", thousands(graphs as u64));
+        / graphs as f64;
+    let mut caption = format!("{} graphs, p = {mean:.1} on average", thousands(graphs));
     if let Some(columns) = ranks.columns {
         caption += &format!(" of {columns}");
     }

@@ -4,8 +4,9 @@ use plotters::prelude::*;
 
 use super::chart::{Canvas, Chart, Hit, HitShape, filled, stroke};
 use super::ink::Ink;
-use super::lines::{fine, frame};
+use super::lines::frame;
 use super::marker;
+use super::pixels::fine;
 use super::scale::{Scale, Unit};
 use crate::error::Result;
 use crate::record::{RankBin, Ranks};

@@ -5,12 +5,9 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::ink::{self, Ink};
+use super::pixels::{FINE, counted, fine};
 use crate::error::{Error, Result};
 use crate::page::escape;
-
-/// Plotters places everything on whole pixels, which shows in curves: a pixel
-/// here is a tenth of one.
-pub(crate) const FINE: i32 = 10;
 
 pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -113,8 +110,8 @@ impl Chart {
     pub(crate) fn inline(&self) -> String {
         format!(
             "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}</svg>",
-            self.width as i32 * FINE,
-            self.height as i32 * FINE,
+            fine(self.width),
+            fine(self.height),
             escape(&self.title),
             self.body
         )
@@ -141,15 +138,24 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
     let width = charts.iter().map(|chart| chart.width).max().unwrap_or(1);
     let heights: Vec<u32> = charts
         .chunks(columns)
-        .map(|row| row.iter().map(|chart| chart.height).max().unwrap_or(0) + TITLE)
+        .map(|row| {
+            row.iter()
+                .map(|chart| chart.height)
+                .max()
+                .unwrap_or(0)
+                .saturating_add(TITLE)
+        })
         .collect();
-    let (total_width, total_height) = (width * columns as u32, heights.iter().sum::<u32>());
+    let total_width = width.saturating_mul(counted(columns));
+    let total_height = heights
+        .iter()
+        .fold(0, |sum: u32, height| sum.saturating_add(*height));
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{total_width}\" height=\"{total_height}\" \
          viewBox=\"0 0 {} {}\" font-family=\"system-ui, sans-serif\">\n<style>\n{}</style>\n\
          <rect width=\"100%\" height=\"100%\" class=\"f-surface\" fill=\"#ffffff\"/>\n",
-        total_width as i32 * FINE,
-        total_height as i32 * FINE,
+        fine(total_width),
+        fine(total_height),
         ink::style_sheet("svg"),
     );
     let mut top = 0;
@@ -160,15 +166,15 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
                  <text x=\"{}\" y=\"180\" font-size=\"145\" font-weight=\"600\" text-anchor=\"middle\" \
                  class=\"f-text\" fill=\"#1b1f24\">{title}</text>\
                  <g transform=\"translate(0 {})\">{}</g></g>\n",
-                (column as u32 * width) as i32 * FINE,
-                top as i32 * FINE,
-                chart.width as i32 * FINE / 2,
-                TITLE as i32 * FINE,
+                fine(width.saturating_mul(counted(column))),
+                fine(top),
+                fine(chart.width) / 2,
+                fine(TITLE),
                 chart.body,
                 title = escape(&chart.title),
             );
         }
-        top += height;
+        top = top.saturating_add(*height);
     }
     svg + "</svg>\n"
 }

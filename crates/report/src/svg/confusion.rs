@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::chart::{Canvas, Chart, Hit, HitShape, anchored, filled, shorten};
 use super::ink::Ink;
-use super::lines::fine;
+use super::pixels::{counted, fine};
 use crate::error::Result;
 use crate::record::Confusion;
 
@@ -31,7 +31,7 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
     if side == 0 || side > 24 || (0..side).all(|truth| total(truth) == 0) {
         return Ok(None);
     }
-    let cell = (312 / side as u32).clamp(22, 78);
+    let cell = (312 / counted(side)).clamp(22, 78);
     let text = if cell >= 56 {
         13.0
     } else if cell >= 36 {
@@ -47,7 +47,7 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         .map(|class| name(class).chars().count())
         .max()
         .unwrap_or(0);
-    let left = (24 + longest as u32 * 13 / 2).clamp(44, 112);
+    let left = (24 + counted(longest) * 13 / 2).clamp(44, 112);
     let draw = |canvas: &Canvas<'_>| {
         let write = |words: String, place: (u32, u32), style: TextStyle<'_>| {
             let text = Text::new(words, (fine(place.0), fine(place.1)), style);
@@ -56,19 +56,19 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         let small = |horizontal| anchored(11.0, Ink::Muted, horizontal, VPos::Center);
         write(
             "predicted".to_owned(),
-            (left + side as u32 * cell / 2, 10),
+            (left + counted(side) * cell / 2, 10),
             small(HPos::Center),
         )?;
         let upright = small(HPos::Center).transform(FontTransform::Rotate270);
         write(
             "true class".to_owned(),
-            (8, TOP + side as u32 * cell / 2),
+            (8, TOP + counted(side) * cell / 2),
             upright,
         )?;
         let fits = (cell as usize * 10 / 62).max(3);
         let mut hits = Vec::new();
         for class in 0..side {
-            let middle = class as u32 * cell + cell / 2;
+            let middle = counted(class) * cell + cell / 2;
             let style = anchored(11.0, Ink::Text, HPos::Right, VPos::Center);
             write(shorten(&name(class), 14), (left - 7, TOP + middle), style)?;
             let style = anchored(11.0, Ink::Text, HPos::Center, VPos::Center);
@@ -77,7 +77,7 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         for truth in 0..side {
             for guess in 0..side {
                 let share = count(truth, guess) as f64 / (total(truth) as f64).max(1.0);
-                let (x, y) = (left + guess as u32 * cell, TOP + truth as u32 * cell);
+                let (x, y) = (left + counted(guess) * cell, TOP + counted(truth) * cell);
                 let corners = [
                     (fine(x) + 5, fine(y) + 5),
                     (fine(x + cell) - 5, fine(y + cell) - 5),
@@ -115,6 +115,6 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         }
         Ok(hits)
     };
-    let (width, height) = (left + side as u32 * cell + 12, TOP + side as u32 * cell + 8);
+    let (width, height) = (left + counted(side) * cell + 12, TOP + counted(side) * cell + 8);
     Chart::draw("confusion matrix", (width.max(300), height), draw).map(Some)
 }

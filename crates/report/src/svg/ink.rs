@@ -59,6 +59,11 @@ fn inks() -> impl Iterator<Item = (Ink, (&'static str, &'static str, &'static st
         .chain(dashed)
 }
 
+/// Which of the colours, as a part of one.
+fn series(i: usize) -> u8 {
+    u8::try_from(i % SERIES).unwrap_or(0)
+}
+
 impl Ink {
     /// What it is drawn in until it is replaced.
     pub(crate) fn stand_in(self) -> RGBColor {
@@ -67,8 +72,8 @@ impl Ink {
             Self::Muted => RGBColor(1, 0, 1),
             Self::Grid => RGBColor(1, 0, 2),
             Self::Surface => RGBColor(1, 0, 3),
-            Self::Series(i) => RGBColor(2, 0, (i % SERIES) as u8),
-            Self::Dashed(i) => RGBColor(3, 0, (i % SERIES) as u8),
+            Self::Series(i) => RGBColor(2, 0, series(i)),
+            Self::Dashed(i) => RGBColor(3, 0, series(i)),
         }
     }
 }

@@ -3,9 +3,10 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::chart::{Canvas, FINE, anchored, shorten, stroke};
+use super::chart::{Canvas, anchored, shorten, stroke};
 use super::ink::Ink;
 use super::marker;
+use super::pixels::{FINE, nearest};
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ fn places(names: &[String], width: f64) -> (Vec<(f64, f64)>, f64) {
 /// How much room it needs, in pixels.
 pub(crate) fn height(entries: &[(String, Key)], width: u32) -> u32 {
     let names: Vec<String> = entries.iter().map(|(name, _)| shorten(name, MOST)).collect();
-    places(&names, f64::from(width)).1.ceil() as u32
+    nearest(places(&names, f64::from(width)).1.ceil()).unsigned_abs()
 }
 
 /// Draws it at the top.
@@ -52,7 +53,7 @@ pub(crate) fn draw(
 ) -> std::result::Result<(), String> {
     let names: Vec<String> = entries.iter().map(|(name, _)| shorten(name, MOST)).collect();
     let (places, _) = places(&names, f64::from(width));
-    let fine = |pixels: f64| (pixels * f64::from(FINE)).round() as i32;
+    let fine = |pixels: f64| nearest(pixels * f64::from(FINE));
     for ((name, (_, key)), (x, y)) in names.iter().zip(entries).zip(places) {
         let middle = fine(y + ROW / 2.0 + 2.0);
         match *key {

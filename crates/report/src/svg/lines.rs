@@ -2,9 +2,10 @@
 
 use plotters::prelude::*;
 
-use super::chart::{Canvas, Chart, FINE, Hit, HitShape, filled, font, stroke};
+use super::chart::{Canvas, Chart, Hit, HitShape, filled, font, stroke};
 use super::ink::Ink;
 use super::legend::{self, Key};
+use super::pixels::{counted, fine};
 use super::scale::{Scale, Unit, drawable};
 use crate::error::Result;
 
@@ -35,11 +36,6 @@ pub(crate) struct Axis {
 
 pub(crate) type Frame<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Scale, Scale>>;
 
-/// Pixels to fine ones.
-pub(crate) fn fine(pixels: u32) -> i32 {
-    pixels as i32 * FINE
-}
-
 /// Axes with labels and a grid. `left` is the room for labels, in pixels.
 pub(crate) fn frame<'a>(
     canvas: &Canvas<'a>,
@@ -49,7 +45,7 @@ pub(crate) fn frame<'a>(
 ) -> std::result::Result<Frame<'a>, String> {
     // Half of the last label is beyond its tick. (Of a bare scale too, which may have
     // to line up with one that is not.)
-    let last = x.label(x.high).chars().count() as u32;
+    let last = counted(x.label(x.high).chars().count());
     let right = 14.max(4 + last * 7 / 2);
     let mut builder = ChartBuilder::on(canvas);
     builder
@@ -140,6 +136,11 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
         })
         .collect();
     ends.sort_by(f64::total_cmp);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count, rounded down"
+    )]
     let quantile = |share: f64| {
         ends.get(((ends.len().checked_sub(1)?) as f64 * share) as usize)
             .copied()

@@ -2,8 +2,8 @@
 
 use super::chart::{Canvas, Chart, Hit, HitShape};
 use super::legend::{self, Key};
-use super::lines::fine;
 use super::marker;
+use super::pixels::{fine, nearest};
 use crate::embedding::Embedding;
 use crate::error::Result;
 
@@ -48,7 +48,7 @@ pub fn map(title: &str, embedding: &Embedding) -> Result<Option<Chart>> {
     let ((x_middle, x_span), (y_middle, y_span)) = (ends(|point| point.0), ends(|point| point.1));
     let span = x_span.max(y_span).max(1e-12);
     let room = f64::from(SIDE) - 2.0 * EDGE;
-    let pixels = |value: f64| (10.0 * value).round() as i32;
+    let pixels = |value: f64| nearest(10.0 * value);
 
     let mut classes: Vec<Option<u32>> = points.iter().map(|point| point.2).collect();
     classes.sort_unstable_by_key(|class| class.map_or(u64::MAX, u64::from));

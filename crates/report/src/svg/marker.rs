@@ -4,8 +4,9 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use plotters::prelude::*;
 
-use super::chart::{Canvas, FINE, filled};
+use super::chart::{Canvas, filled};
 use super::ink::{Ink, SERIES};
+use super::pixels::{FINE, nearest};
 
 /// Corners of a shape around 0 with radius 1, in order; none for a circle.
 fn corners(shape: usize) -> Vec<(f64, f64)> {
@@ -71,10 +72,9 @@ pub(crate) fn draw(
     let style = filled(ink, opacity);
     let radius = radius * f64::from(FINE);
     let drawn = if corners.is_empty() {
-        canvas.draw(&Circle::new((x, y), radius as i32, style))
+        canvas.draw(&Circle::new((x, y), nearest(radius.floor()), style))
     } else {
-        let place =
-            |(dx, dy): (f64, f64)| (x + (radius * dx).round() as i32, y + (radius * dy).round() as i32);
+        let place = |(dx, dy): (f64, f64)| (x + nearest(radius * dx), y + nearest(radius * dy));
         canvas.draw(&Polygon::new(
             corners.into_iter().map(place).collect::<Vec<_>>(),
             style,

@@ -9,6 +9,7 @@ mod legend;
 mod lines;
 mod map;
 mod marker;
+mod pixels;
 mod scale;
 mod strip;
 mod sweep;

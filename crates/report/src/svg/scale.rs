@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
+use super::pixels::nearest;
+
 /// What is written at ticks and shown on hovering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -75,7 +77,7 @@ impl Scale {
             step = step.max(1.0);
         }
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
-        let count = (last - first).clamp(1.0, 100.0) as usize;
+        let count = whole((last - first).clamp(1.0, 100.0));
         let ticks: Vec<f64> = (0..=count).map(|i| (first + i as f64) * step).collect();
         Self {
             low: first * step,
@@ -128,10 +130,10 @@ impl Scale {
         if tick.abs() >= 1e6 || step < 1e-5 {
             return format!("{tick:.2e}");
         }
-        let digits = (-step.log10()).ceil().clamp(0.0, 6.0) as usize;
+        let digits = whole((-step.log10()).ceil().clamp(0.0, 6.0));
         // 0.25 needs a digit more than 0.2 does.
         let exact = |digits: usize| {
-            let shifted = step * 10f64.powi(digits as i32);
+            let shifted = step * 10f64.powi(i32::try_from(digits).unwrap_or(0));
             (shifted - shifted.round()).abs() < 1e-6 * shifted
         };
         let digits = if exact(digits) { digits } else { digits + 1 };
@@ -147,7 +149,7 @@ impl Ranged for Scale {
         let share = (value - self.low) / (self.high - self.low);
         // Far outside is outside, not an overflow.
         let share = share.clamp(-2.0, 3.0);
-        from + (f64::from(to - from) * share).round() as i32
+        from + nearest(f64::from(to - from) * share)
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
@@ -167,6 +169,11 @@ impl ValueFormatter<f64> for Scale {
     fn format_ext(&self, value: &f64) -> String {
         self.label(*value)
     }
+}
+
+/// A small number that is whole and not negative.
+fn whole(number: f64) -> usize {
+    usize::try_from(nearest(number)).unwrap_or(0)
 }
 
 /// The next of 1, 2, 2.5, 5, 10 times a power of ten.

@@ -6,7 +6,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::chart::{Canvas, Chart, Hit, HitShape, anchored, filled, shorten, stroke};
 use super::curves::unit;
 use super::ink::Ink;
-use super::lines::{fine, frame};
+use super::lines::frame;
+use super::pixels::{counted, fine};
 use super::scale::{Scale, Unit, drawable};
 use crate::error::Result;
 use crate::estimate::Estimate;
@@ -33,7 +34,7 @@ pub(crate) fn scores(
     const ROW: u32 = 30;
     let names: Vec<String> = methods.iter().map(|method| shorten(&method.name, 24)).collect();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let left = (20 + longest as u32 * 13 / 2).clamp(60, 174);
+    let left = (20 + counted(longest) * 13 / 2).clamp(60, 174);
     let scores: Vec<Vec<f64>> = methods
         .iter()
         .map(|method| {
@@ -120,6 +121,6 @@ pub(crate) fn scores(
         }
         Ok(hits)
     };
-    let height = 48 + ROW * methods.len() as u32;
+    let height = 48 + ROW * counted(methods.len());
     Chart::draw(format!("{metric} of each method"), (WIDTH, height), draw).map(Some)
 }

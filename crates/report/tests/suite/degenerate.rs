@@ -137,6 +137,28 @@ fn rows_that_are_not_finite_are_left_out() {
     assert!(large.map.unwrap().x.iter().all(|x| x.is_finite()));
 }
 
+/// A record may say anything of its rows: what is not there is not shown.
+#[test]
+fn rows_that_a_record_only_claims_are_left_out() {
+    for columns in [0, 1, 2, 1 << 33, usize::MAX / 2 + 1, usize::MAX] {
+        let mut record = Record::new(Kind::Train, "claims");
+        record.methods = vec![Method {
+            embedding: Some(Embedding {
+                classes: vec![Some(0); 9],
+                rows: Some(Rows {
+                    columns,
+                    values: vec![0.5, 1.0, 2.0],
+                }),
+                ..Embedding::default()
+            }),
+            ..Method::default()
+        }];
+        let json = record.to_json().unwrap();
+        let read = Record::parse(&json, "claims".as_ref()).unwrap();
+        assert!(render(&[read]).unwrap().ends_with("</html>\n"), "{columns}");
+    }
+}
+
 #[test]
 fn confusion_of_one_class_and_of_too_many() {
     let one = Confusion {

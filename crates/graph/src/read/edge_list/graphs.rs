@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2, Axis};
 
 use super::columns::{Columns, GraphColumns, names_graphs, names_ids};
 use super::nodes::LabelRows;
@@ -181,6 +181,7 @@ impl Collection {
             table.expect_width(width)?;
             let graph = self.graph(&table, 0, complete)?;
             let name = table.name(1)?.to_owned();
+            #[expect(clippy::indexing_slicing, reason = "`graph` gives the position of one")]
             let parts = &mut self.parts[graph];
             let position = parts.positions.len();
             if parts.positions.insert(name, position).is_some() {
@@ -221,10 +222,12 @@ impl Collection {
         while table.advance()? {
             table.expect_width(width)?;
             let at = self.graph(&table, graph, graphs_known)?;
+            #[expect(clippy::indexing_slicing, reason = "`graph` gives the position of one")]
+            let parts = &mut self.parts[at];
             let mut ends = [0; 2];
             for (end, column) in ends.iter_mut().zip([source, target]) {
                 let name = table.name(column)?;
-                let positions = &mut self.parts[at].positions;
+                let positions = &mut parts.positions;
                 *end = match positions.get(name) {
                     Some(position) => *position,
                     None if name.is_empty() => return Err(table.wrong("the id of a node is empty")),
@@ -244,7 +247,7 @@ impl Collection {
                 Some(column) => table.float(column)?,
                 None => 1.0,
             };
-            self.parts[at].edges.push((ends[0], ends[1], weight));
+            parts.edges.push((ends[0], ends[1], weight));
         }
         Ok(())
     }
@@ -286,10 +289,7 @@ fn with_targets(dataset: GraphDataset, labels: Vec<String>) -> Result<GraphDatas
     let whole = |text: &str| text.parse::<i64>().is_ok();
     if known.iter().all(|label| number(label).is_some()) && !known.iter().all(|label| whole(label)) {
         let values = labels.iter().map(|label| number(label).unwrap_or(f32::NAN));
-        let values = Array2::from_shape_fn((labels.len(), 1), {
-            let values: Vec<f32> = values.collect();
-            move |(row, _)| values[row]
-        });
+        let values = values.collect::<Array1<f32>>().insert_axis(Axis(1));
         return dataset.with_targets(Targets::Values(values));
     }
     let graphs = labels.len();

@@ -31,15 +31,16 @@ pub fn write_edge_list(path: &Path, graph: &Graph) -> Result<()> {
         let weights = graph.edge_weights();
         let header = if weights.is_some() { ",weight" } else { "" };
         writeln!(file, "source,target{header}")?;
-        for (node, bounds) in graph.offsets().windows(2).enumerate() {
-            for entry in bounds[0]..bounds[1] {
-                let other = graph.entries()[entry] as usize;
+        for (node, &[start, end]) in graph.offsets().array_windows().enumerate() {
+            let others = graph.entries().get(start..end).unwrap_or_default();
+            for (entry, other) in (start..).zip(others) {
+                let other = *other as usize;
                 if other < node {
                     continue;
                 }
-                match weights {
+                match weights.and_then(|weights| weights.get(entry)) {
                     // The shortest notation that reads back as the same number.
-                    Some(weights) => writeln!(file, "{node},{other},{}", weights[entry])?,
+                    Some(weight) => writeln!(file, "{node},{other},{weight}")?,
                     None => writeln!(file, "{node},{other}")?,
                 }
             }

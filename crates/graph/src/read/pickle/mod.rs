@@ -57,18 +57,20 @@ impl Pickle {
     /// [`crate::Error::Refused`] for a name that is not on the list,
     /// [`crate::Error::Binary`] for what is not a pickle, is cut short or goes
     /// beyond a limit, [`crate::Error::OverLimit`] for a file that is larger than
-    /// [`ReadOptions::max_bytes`], [`crate::Error::Io`].
+    /// [`ReadOptions::max_pickle_bytes`], [`crate::Error::Io`].
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self> {
-        Self::from_bytes(read_whole(path, options.max_bytes)?, path, options)
+        let most = options.max_bytes.min(options.max_pickle_bytes);
+        Self::from_bytes(read_whole(path, most)?, path, options)
     }
 
     /// The same from memory; `file` is what errors call it. Objects may take at
-    /// most [`ReadOptions::max_bytes`].
+    /// most [`ReadOptions::max_pickle_bytes`].
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn from_bytes(bytes: Vec<u8>, file: &Path, options: &ReadOptions) -> Result<Self> {
-        let (objects, root) = Machine::new(&bytes, file, options.max_bytes).run()?;
+        let most = options.max_bytes.min(options.max_pickle_bytes);
+        let (objects, root) = Machine::new(&bytes, file, most).run()?;
         Ok(Self {
             file: file.to_owned(),
             bytes,
