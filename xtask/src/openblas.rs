@@ -27,6 +27,7 @@ unsafe extern "C" {
 }
 fn main() {
     std::hint::black_box([cblas_dgemm as *const (), dgesdd_ as *const (), dsyevd_ as *const ()]);
+    // SAFETY: the functions take nothing; the first two return static strings.
     unsafe {
         println!("core={}", CStr::from_ptr(openblas_get_corename()).to_string_lossy());
         println!("config={}", CStr::from_ptr(openblas_get_config()).to_string_lossy());

@@ -73,6 +73,78 @@ mod unix {
             }
         }
     }
+
+    #[cfg(test)]
+    mod tests {
+        use std::os::unix::process::ExitStatusExt;
+        use std::path::{Path, PathBuf};
+        use std::process::{Command, Stdio};
+        use std::time::{Duration, Instant};
+
+        use super::*;
+
+        /// Tells the second start of this program which file to write to.
+        const FILE: &str = "XTASK_TEST_SIGNALS";
+
+        /// A signal to us ends us, and a separate child with us. In a process of its
+        /// own: it does not come back.
+        #[test]
+        fn signals_are_passed_on() {
+            if let Some(file) = std::env::var_os(FILE) {
+                return wait_for_a_signal(Path::new(&file));
+            }
+            for number in [SIGHUP, SIGINT, SIGTERM] {
+                let file = PathBuf::from(format!(
+                    "{}/xtask-signals-{}-{number}",
+                    std::env::temp_dir().display(),
+                    std::process::id()
+                ));
+                let mut child = Command::new(std::env::current_exe().unwrap())
+                    .args(["--exact", "process_group::unix::tests::signals_are_passed_on"])
+                    .env(FILE, &file)
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .unwrap();
+                let written = || {
+                    let text = std::fs::read_to_string(&file).unwrap_or_default();
+                    text.ends_with('\n').then(|| text.trim().to_owned())
+                };
+                let sleeper = soon(written).expect("the child of the child was started");
+                let pid = i32::try_from(child.id()).unwrap();
+                // SAFETY: a plain system call on a child that was not waited for yet.
+                assert_eq!(unsafe { kill(pid, number) }, 0);
+                assert_eq!(child.wait().unwrap().signal(), Some(number));
+                let stat = PathBuf::from(format!("/proc/{sleeper}/stat"));
+                let is_gone = || match std::fs::read_to_string(&stat) {
+                    Ok(text) => text.contains(") Z ").then_some(()),
+                    Err(_) => Some(()),
+                };
+                assert!(soon(is_gone).is_some(), "it lives after signal {number}");
+                std::fs::remove_file(file).unwrap();
+            }
+        }
+
+        fn wait_for_a_signal(file: &Path) {
+            forward_signals();
+            let mut command = Command::new("sh");
+            command.args(["-c", "echo $$ > \"$0\"; exec sleep 60"]).arg(file);
+            separate(&mut command);
+            let mut child = command.spawn().unwrap();
+            watch(Some(&child));
+            child.wait().unwrap();
+        }
+
+        fn soon<T>(look: impl Fn() -> Option<T>) -> Option<T> {
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_secs(20) {
+                if let Some(found) = look() {
+                    return Some(found);
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            None
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -135,6 +135,48 @@ struct SoftProjection {
     flatten: Flatten,
 }
 
+/// A filter in the units that suit it. Slopes are as large as `1 / r^2` or
+/// `1 / sigma`, which leaves the range of f64 before r or sigma do; in units of
+/// `scale` they are of moderate size.
+struct Units {
+    filter: Filter,
+    /// What singular values of `H / scale` are multiplied by.
+    sigma: f64,
+    /// What P is multiplied by, then.
+    projector: f64,
+    /// What the gradient is multiplied by.
+    gradient: f64,
+}
+
+impl SoftProjection {
+    fn units(&self, scale: f64) -> Units {
+        match self.filter.0 {
+            Kind::Resolvent { r } => Units {
+                // So far below the values any r gives the same bits.
+                filter: Filter(Kind::Resolvent {
+                    r: (r / scale).max(1e-300),
+                }),
+                sigma: 1.0,
+                projector: 1.0,
+                gradient: scale.recip(),
+            },
+            // As large as H: its derivative has no scale.
+            Kind::Sqrt => Units {
+                filter: Filter::sqrt(),
+                sigma: 1.0,
+                projector: scale,
+                gradient: 1.0,
+            },
+            _ => Units {
+                filter: self.filter.clone(),
+                sigma: scale,
+                projector: 1.0,
+                gradient: scale,
+            },
+        }
+    }
+}
+
 impl Kernel for SoftProjection {
     type Saved = SoftFactors;
     type Scratch = SoftScratch;
@@ -174,14 +216,20 @@ impl Kernel for SoftProjection {
         if !saved.by_cholesky {
             saved.scale = if largest == 0.0 { 1.0 } else { largest };
             scaled_into(h, saved.scale, &mut scratch.scaled);
+            let units = self.units(saved.scale);
             let is_resolvent = matches!(self.filter.0, Kind::Resolvent { .. });
             saved.spectral.forward(
                 shape,
-                saved.scale,
-                &self.filter,
+                units.sigma,
+                &units.filter,
                 T::GRAM_IS_EXACT && !is_resolvent,
                 scratch,
             )?;
+            if units.projector != 1.0 {
+                let mut p = matrix_in(&mut scratch.square, shape.1, shape.1);
+                // A matrix at the end of the range can have singular values beyond it.
+                p.mapv_inplace(|entry| (entry * units.projector).clamp(-f64::MAX, f64::MAX));
+            }
         }
         let p = matrix_in(&mut scratch.square, shape.1, shape.1);
         flatten_into(self.flatten, p.view(), out);
@@ -209,10 +257,11 @@ impl Kernel for SoftProjection {
                 let gradient = saved.resolvent.backward((n, m), r / saved.scale, scratch)?;
                 (gradient, saved.scale.recip())
             }
-            _ => (
-                saved.spectral.backward((n, m), &self.filter, scratch)?,
-                saved.scale,
-            ),
+            _ => {
+                let units = self.units(saved.scale);
+                let gradient = saved.spectral.backward((n, m), &units.filter, scratch)?;
+                (gradient, units.gradient)
+            }
         };
         Zip::from(&mut out).and(&gradient).for_each(|to, from| {
             // Whichever order keeps the intermediate result in range.

@@ -267,7 +267,7 @@ impl Factors {
             return;
         };
         let defect = f64::EPSILON * (largest / least).powi(2);
-        if defect > 32.0 * self.eps {
+        if defect > 8.0 * self.eps {
             self.orthonormalise(workspace);
         }
     }

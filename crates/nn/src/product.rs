@@ -93,6 +93,7 @@ mod tests {
             (3, 5, 2),
             (17, 4, 33),
             (65, 63, 70),
+            (1, 31, 15),
             (0, 4, 3),
             (2, 3, 0),
         ] {
@@ -116,6 +117,15 @@ mod tests {
                     assert_eq!(out, want, "{m} x {k} by {k} x {n}");
                 }
             }
+            // Twice as many to a vector. Small whole numbers: the sums are exact.
+            let narrow = |x: &[f64]| x.iter().map(|x| *x as f32).collect::<Vec<f32>>();
+            let mut out = vec![f32::NAN; m * n];
+            multiply(
+                Matrix::new(&narrow(&a), m, k),
+                Matrix::new(&narrow(&b), k, n),
+                &mut out,
+            );
+            assert_eq!(out, narrow(&want), "{m} x {k} by {k} x {n} in f32");
         }
     }
 

@@ -10,4 +10,5 @@ mod determinism;
 mod gradient;
 mod properties;
 mod soft;
+mod torture;
 mod training;

@@ -185,3 +185,51 @@ fn gradients_agree_with_differences_at_any_scale() {
         soft_embed(h, &[0, 5], &Filter::resolvent(0.5)?, Flatten::Upper)
     });
 }
+
+/// Found by torture: slopes of `1 / r^2` left the range of f64 where neither r nor
+/// the gradient did, and gave NaN below 1e-154 and a gradient a thousand times too
+/// small above 1e154. Powers of two change no digit.
+#[test]
+fn gradients_are_right_at_any_scale() {
+    let h = normal(6, 4, 1);
+    // By Cholesky, and by an SVD.
+    for r in [0.5, 1e-3] {
+        let gradient = |power: i32| {
+            let scale = 2f64.powi(power);
+            let h = Var::from_tensor(&(&h * scale).unwrap()).unwrap();
+            let filter = Filter::resolvent(r * scale).unwrap();
+            weighted_gradient(&h, |h| soft_embed(h, &[0, 6], &filter, Flatten::Upper))
+        };
+        let plain = gradient(0);
+        let largest = plain.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+        for power in [-990, -700, -300, 300, 700, 990] {
+            let scale = 2f64.powi(power);
+            for (found, plain) in gradient(power).iter().zip(&plain) {
+                let off = (found * scale - plain).abs() / largest;
+                assert!(off <= 1e-14, "r = {r} times 2^{power}: {off:e}");
+            }
+        }
+    }
+}
+
+/// The derivative of a root has no scale: entries that are not normal numbers any
+/// more lose digits, and nothing else.
+#[test]
+fn the_root_of_the_least_numbers_has_a_gradient() {
+    let h = normal(6, 4, 1);
+    let gradient = |power: i32| {
+        // In two steps: 2^-1060 has no digits to spare.
+        let scaled = ((&h * 2f64.powi(power / 2)).unwrap() * 2f64.powi(power / 2)).unwrap();
+        let h = Var::from_tensor(&scaled).unwrap();
+        weighted_gradient(&h, |h| soft_embed(h, &[0, 6], &Filter::sqrt(), Flatten::Upper))
+    };
+    let plain = gradient(0);
+    for (power, tolerance) in [(1000, 1e-14), (-1000, 1e-14), (-1040, 1e-8), (-1060, 1e-2)] {
+        for (found, plain) in gradient(power).iter().zip(&plain) {
+            assert!(
+                (found - plain).abs() <= tolerance,
+                "2^{power}: {found} for {plain}"
+            );
+        }
+    }
+}

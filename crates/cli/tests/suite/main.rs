@@ -3,6 +3,7 @@
 mod angles;
 mod cluster;
 mod data;
+mod determinism;
 mod disks;
 mod errors;
 mod generated;

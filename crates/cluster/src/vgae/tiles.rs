@@ -225,6 +225,57 @@ mod tests {
         }
     }
 
+    /// Each kind of product by its definition, at sides of 0, 1, odd and just past
+    /// the vectors'. Small whole numbers: the sums are exact.
+    #[test]
+    fn products_of_every_shape_and_side() {
+        let counting = |len: usize| -> Vec<f64> { (0..len).map(|at| (at * 7 % 11) as f64 - 5.0).collect() };
+        let shapes = [
+            (1, 1, 1),
+            (3, 5, 2),
+            (17, 4, 33),
+            (65, 63, 9),
+            (0, 4, 3),
+            (4, 0, 3),
+            (2, 3, 0),
+        ];
+        for (m, n, k) in shapes {
+            let (a, b) = (counting(m * k), counting(k * n));
+            for sides in [Sides::Outer, Sides::Left, Sides::Right] {
+                let left = |row: usize, at: usize| {
+                    a[if sides == Sides::Right {
+                        at * m + row
+                    } else {
+                        row * k + at
+                    }]
+                };
+                let right = |at: usize, column: usize| {
+                    b[if sides == Sides::Outer {
+                        column * k + at
+                    } else {
+                        at * n + column
+                    }]
+                };
+                let want: Vec<f64> = (0..m * n)
+                    .map(|out| (0..k).map(|at| left(out / n, at) * right(at, out % n)).sum())
+                    .collect();
+                let mut out = vec![f64::NAN; m * n];
+                product(sides, &a, &b, m, n, k, &mut out);
+                assert_eq!(out, want, "{m} x {n} of {k}");
+                let narrow = |x: &[f64]| x.iter().map(|x| *x as f32).collect::<Vec<f32>>();
+                let mut out = vec![f32::NAN; m * n];
+                product(sides, &narrow(&a), &narrow(&b), m, n, k, &mut out);
+                assert_eq!(out, narrow(&want), "{m} x {n} of {k} in f32");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "shapes of a tile")]
+    fn a_short_output_is_caught_before_gemm_writes() {
+        product(Sides::Left, &[1.0; 4], &[1.0; 4], 2, 2, 2, &mut [0.0; 3]);
+    }
+
     #[test]
     fn tiles_equal_the_definition() {
         for (nodes, width) in [

@@ -70,7 +70,9 @@ impl Eigensolver {
         let (n, lwork, liwork) = (size(order), size(self.work.len()), size(self.iwork.len()));
         let (jobz, uplo) = (b'V'.cast_signed(), b'L'.cast_signed());
         let mut info = 0;
-        // SAFETY: the buffers have the lengths LAPACK documents for jobz = 'V'.
+        assert_eq!(a.len(), order * order, "a square matrix");
+        // SAFETY: `a` is as long as the order says, and the other buffers have the
+        // lengths LAPACK documents for jobz = 'V'; nothing aliases.
         unsafe {
             lapack_sys::dsyevd_(
                 &raw const jobz,

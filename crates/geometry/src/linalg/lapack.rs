@@ -281,3 +281,71 @@ pub(super) fn invert_in_place(order: usize, a: &mut [f64], _: &mut InvertWorkspa
     super::mirror_upper(order, a);
     Ok(())
 }
+
+/// The calls themselves, of every order that could matter to their vectors: from
+/// [`super::eigh_in_place`] they are reached by large matrices only.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDERS: [usize; 12] = [1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 131, 5];
+
+    /// Symmetric, with eigenvalues well above 0.
+    fn definite(order: usize) -> Array2<f64> {
+        Array2::from_shape_fn((order, order), |(row, column)| {
+            let near = 1.0 / (1 + row.abs_diff(column)) as f64;
+            if row == column { order as f64 } else { near }
+        })
+    }
+
+    fn largest(a: Array2<f64>) -> f64 {
+        a.iter().fold(0.0, |most, entry| most.max(entry.abs()))
+    }
+
+    #[test]
+    fn eigenvectors_of_every_order_in_one_workspace() {
+        let mut workspace = EighWorkspace::default();
+        assert!(eigh_in_place(0, &mut [], &mut [], &mut workspace).is_ok());
+        for order in ORDERS {
+            let matrix = definite(order);
+            let mut a: Vec<f64> = matrix.iter().copied().collect();
+            let mut values = vec![f64::NAN; order];
+            eigh_in_place(order, &mut a, &mut values, &mut workspace).unwrap();
+            let rows = Array2::from_shape_vec((order, order), a).unwrap();
+            let rebuilt = (&rows.t() * &Array1::from_vec(values)).dot(&rows);
+            assert!(largest(rebuilt - &matrix) < 1e-12 * order as f64, "{order}");
+        }
+    }
+
+    #[test]
+    fn inverses_of_every_order() {
+        for order in ORDERS {
+            let matrix = definite(order);
+            let mut a: Vec<f64> = matrix.iter().copied().collect();
+            invert_in_place(order, &mut a, &mut InvertWorkspace).unwrap();
+            let inverse = Array2::from_shape_vec((order, order), a).unwrap();
+            let off = largest(inverse.dot(&matrix) - Array2::<f64>::eye(order));
+            assert!(off < 1e-13 * order as f64, "{order}: {off:e}");
+        }
+        assert!(invert_in_place(0, &mut [], &mut InvertWorkspace).is_ok());
+    }
+
+    #[test]
+    fn wrong_lengths_never_reach_lapack() {
+        let mut workspace = EighWorkspace::default();
+        for length in [0, 1, 8, 10] {
+            let mut a = vec![1.0; length];
+            assert!(eigh_in_place(3, &mut a, &mut [0.0; 3], &mut workspace).is_err());
+            assert!(invert_in_place(3, &mut a, &mut InvertWorkspace).is_err());
+        }
+        assert!(eigh_in_place(3, &mut [1.0; 9], &mut [0.0; 2], &mut workspace).is_err());
+        // Finite, but not definite: LAPACK says so, and nothing is written outside.
+        assert!(invert_in_place(2, &mut [1.0, 2.0, 2.0, 1.0], &mut InvertWorkspace).is_err());
+    }
+
+    #[test]
+    fn the_library_says_what_it_is() {
+        use_one_thread();
+        assert!(!kernels().is_empty());
+    }
+}

@@ -9,6 +9,7 @@ mod config;
 mod covariance;
 mod degenerate;
 mod determinism;
+mod determinism_training;
 mod embedding;
 mod fixture_values;
 mod folder;

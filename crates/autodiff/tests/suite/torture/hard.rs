@@ -1,0 +1,248 @@
+//! Hard EGG: the projector, its rank and its gradient.
+
+use candle_core::{Device, Tensor, Var};
+use egg_autodiff::{Embedder, Flatten, RankRule};
+use egg_geometry::{Factors, Workspace};
+use ndarray::{Array2, Axis};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::double_double::Double;
+use super::jacobi::Reference;
+use super::specimen::{Number, Specimen, frobenius};
+use super::tally::{Measure, Tally};
+
+/// Differences are taken where the cut is at least this wide, relative to
+/// `sigma_1`: the guard of the gradient changes nothing there that f64 or f32
+/// could show.
+fn clear_cut<T: Number>() -> f64 {
+    if T::GRAM_IS_EXACT { 1e-2 } else { 1e-3 }
+}
+
+/// What the conditioning allows the projector to be off by.
+///
+/// f32 data are decomposed in f64, by their Gram matrix: what is left is the
+/// rounding of the result, and the noise of that matrix over the gap of its
+/// eigenvalues. f64 data can't do better than `eps sigma_1 / gap`.
+fn allowed<T: Number>(reference: &Reference, p: usize, is_whole_space: bool) -> f64 {
+    let (first, kept, dropped) = (
+        reference.sigma(0),
+        reference.sigma(p.wrapping_sub(1)),
+        reference.sigma(p),
+    );
+    let gap = kept - dropped;
+    let over_gap = if is_whole_space || p == 0 {
+        0.0
+    } else if T::GRAM_IS_EXACT {
+        f64::EPSILON * first * first / (gap * (kept + dropped))
+    } else {
+        T::OF.eps * first / gap
+    };
+    (p.max(1) as f64).sqrt() * (T::OF.eps + over_gap)
+}
+
+/// How far a computed singular value may be off: an SVD's by eps of the largest,
+/// the root of a Gram matrix's eigenvalue by more the smaller it is.
+fn wobble<T: Number>(sigma: f64, first: f64, longer: f64) -> f64 {
+    let noise = (20.0 + longer) * f64::EPSILON;
+    if T::GRAM_IS_EXACT {
+        noise * first * first / (sigma + noise.sqrt() * first)
+    } else {
+        noise * first
+    }
+}
+
+/// Whether the rank hangs on a value that lies within rounding of a bound.
+fn hangs_on_rounding<T: Number>(rule: RankRule, sigma: &[f64], longer: f64) -> bool {
+    let first = sigma[0];
+    let near =
+        |a: f64, b: f64, sigma: f64| (a - b).abs() <= 2.0 * wobble::<T>(sigma, first, longer) + 1e-12 * b;
+    let noise = T::OF.eps * longer * first;
+    let is_noise_near = sigma.iter().any(|sigma| near(*sigma, noise, *sigma));
+    let is_tie_near = sigma.windows(2).any(|pair| {
+        let bound = T::TIE_TOLERANCE * pair[0] + 4.0 * T::OF.eps * first;
+        near(pair[0] - pair[1], bound, pair[1])
+    });
+    let is_bound_near = match rule {
+        RankRule::Fixed(_) | RankRule::Ratio(_) => false,
+        RankRule::Threshold(r) => sigma.iter().any(|sigma| near(*sigma, r, *sigma)),
+        RankRule::Relative(r) => sigma.iter().any(|sigma| near(*sigma, r * first, *sigma)),
+        RankRule::Energy(r) => {
+            let total: f64 = sigma.iter().sum();
+            let slack: f64 = sigma.iter().map(|sigma| wobble::<T>(*sigma, first, longer)).sum();
+            let mut sum = 0.0;
+            sigma.iter().any(|sigma| {
+                sum += sigma;
+                (sum - r * total).abs() <= 2.0 * slack + 1e-11 * total
+            })
+        }
+    };
+    is_noise_near || is_tie_near || is_bound_near
+}
+
+/// Memory that goes from one matrix to the next, as in a training loop.
+#[derive(Default)]
+pub(crate) struct Memory {
+    factors: Factors,
+    shuffled: Factors,
+    workspace: Workspace,
+}
+
+pub(crate) fn judge<T: Number>(
+    specimen: &Specimen<T>,
+    rule: RankRule,
+    with_differences: bool,
+    rng: &mut ChaCha8Rng,
+    memory: &mut Memory,
+    tally: &mut Tally,
+) {
+    let Specimen {
+        h, reference, scale, ..
+    } = specimen;
+    let (n, m) = h.dim();
+    let Memory {
+        factors,
+        shuffled,
+        workspace,
+    } = memory;
+    let about = || {
+        format!(
+            "{rule:?} of {n} x {m}, sigma {:?} times {scale:e}",
+            specimen.sigma()
+        )
+    };
+
+    let outcome = factors.compute(h.view(), rule, workspace);
+    if let Err(error) = outcome {
+        return tally.fail(format!("{error}: {}", about()));
+    }
+    tally.decompositions += 2;
+    let p = factors.choice().p;
+    let sigma = specimen.sigma();
+    let scaled_rule = match rule {
+        RankRule::Threshold(r) => RankRule::Threshold((r / scale).min(f64::MAX)),
+        other => other,
+    };
+    let hangs = hangs_on_rounding::<T>(scaled_rule, &sigma, specimen.longer());
+    match scaled_rule.choose_for::<T>(&sigma, (n, m)) {
+        Ok(choice) if choice.p == p => {}
+        Ok(_) if hangs => tally.on_the_edge += 1,
+        Ok(choice) => tally.fail(format!("p = {p}, not {}: {}", choice.p, about())),
+        Err(error) => tally.fail(format!("{error}: {}", about())),
+    }
+    tally.require((p == 0) == (sigma[0] == 0.0), || format!("p = {p}: {}", about()));
+
+    let projector = factors.projector::<T>();
+    let wide = projector.mapv(T::as_f64);
+    let weights = |_: &Reference| vec![Double::ONE; p];
+    let allowed_error = allowed::<T>(reference, p, p == m);
+    let error = frobenius(&wide, &reference.weighted(&weights(reference)));
+    tally.note(Measure::Projector, error / allowed_error, about);
+    let root = (p.max(1) as f64).sqrt();
+    let defect = frobenius(&wide.dot(&wide), &wide) / (T::OF.eps * root);
+    tally.note(Measure::Idempotent, defect, about);
+    let trace = (wide.diag().sum() - p as f64).abs() / (T::OF.eps * p.max(1) as f64);
+    tally.note(Measure::Trace, trace, about);
+    tally.require(
+        wide.indexed_iter()
+            .all(|((i, j), entry)| (entry - wide[[j, i]]).abs() <= T::OF.eps),
+        || format!("not symmetric: {}", about()),
+    );
+
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(rng);
+    match shuffled.compute(h.select(Axis(0), &order).view(), rule, workspace) {
+        Ok(()) if shuffled.choice().p == p => {
+            let other = shuffled.projector::<T>().mapv(T::as_f64);
+            // Two errors, each of what is allowed.
+            let moved = frobenius(&wide, &other) / (2.0 * allowed_error);
+            tally.note(Measure::Permuted, moved, about);
+        }
+        Ok(()) if hangs => {}
+        Ok(()) => tally.fail(format!("another p for another order: {}", about())),
+        Err(error) => tally.fail(format!("{error}: {}", about())),
+    }
+
+    let g = specimen.upstream(rng);
+    let gradient = match factors.gradient(h.view(), g.view(), workspace) {
+        Ok(gradient) => gradient,
+        Err(error) => return tally.fail(format!("{error}: {}", about())),
+    };
+    tally.require(gradient.iter().all(|entry| entry.is_finite()), || {
+        format!("gradient not finite: {}", about())
+    });
+    let (first, kept, dropped) = (sigma[0], reference.sigma(p.wrapping_sub(1)), reference.sigma(p));
+    let gap = kept - dropped;
+    if with_differences && p > 0 && p < m && gap >= clear_cut::<T>() * first {
+        let direction = specimen.direction(rng);
+        let wanted = specimen.difference(&direction, 1e-9 * gap, &g.mapv(T::as_f64), weights);
+        if let Some((found, slack)) = specimen.along(&gradient, &direction) {
+            tally.derivatives += 1;
+            let off = ((found - wanted).abs() - slack).max(0.0);
+            let allowed = T::OF.eps / gap + allowed_error / gap;
+            tally.note(Measure::Gradient, off / allowed, about);
+        }
+    }
+    if with_differences {
+        through_the_tape(specimen, rule, &projector, &gradient, &g, tally);
+    }
+}
+
+/// The fused operation gives the same bits, forwards and backwards.
+fn through_the_tape<T: Number>(
+    specimen: &Specimen<T>,
+    rule: RankRule,
+    projector: &Array2<T>,
+    gradient: &Array2<T>,
+    g: &Array2<T>,
+    tally: &mut Tally,
+) {
+    let (n, m) = specimen.h.dim();
+    let run = || -> egg_autodiff::Result<(Vec<T>, Vec<T>)> {
+        let h = on_tape(&specimen.h)?;
+        let rows = Embedder::new(rule, Flatten::Upper)?.embed(&h, &[0, n])?;
+        let loss = (&rows * upper_weights(g)?)?.sum_all()?;
+        let gradients = loss.backward()?;
+        let found = gradients
+            .get(&h)
+            .ok_or_else(|| candle_core::Error::msg("no gradient"))?;
+        Ok((rows.flatten_all()?.to_vec1()?, found.flatten_all()?.to_vec1()?))
+    };
+    match run() {
+        Ok((flat, found)) => {
+            let upper = projector
+                .indexed_iter()
+                .filter(|((i, j), _)| i <= j)
+                .map(|(_, entry)| *entry);
+            tally.require(flat.iter().copied().eq(upper), || {
+                format!("the embedding is not the projector: {rule:?} of {n} x {m}")
+            });
+            // 2 G_ij and back by half: no digit is lost.
+            tally.require(found.iter().eq(gradient.iter()), || {
+                format!("the tape has another gradient: {rule:?} of {n} x {m}")
+            });
+        }
+        Err(error) => tally.fail(format!("{error}: {rule:?} of {n} x {m}")),
+    }
+}
+
+pub(crate) fn on_tape<T: Number>(h: &Array2<T>) -> egg_autodiff::Result<Var> {
+    let entries: Vec<T> = h.iter().copied().collect();
+    Ok(Var::from_tensor(&Tensor::from_vec(
+        entries,
+        h.dim(),
+        &Device::Cpu,
+    )?)?)
+}
+
+/// The gradient by the flattened upper triangle that `G` by the whole amounts to.
+pub(crate) fn upper_weights<T: Number>(g: &Array2<T>) -> egg_autodiff::Result<Tensor> {
+    let two = T::rounded(2.0);
+    let weights: Vec<T> = g
+        .indexed_iter()
+        .filter(|((i, j), _)| i <= j)
+        .map(|((i, j), entry)| if i == j { *entry } else { two * *entry })
+        .collect();
+    let shape = (1, weights.len());
+    Ok(Tensor::from_vec(weights, shape, &Device::Cpu)?)
+}
