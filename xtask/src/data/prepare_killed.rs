@@ -10,6 +10,7 @@ use egg_graph::Registry;
 use super::*;
 use crate::data::unpack::tests::zipped;
 
+#[cfg(target_os = "linux")]
 #[path = "../../../crates/graph/tests/suite/bomb.rs"]
 mod bomb;
 #[path = "../../../crates/files/tests/killed/moments.rs"]
@@ -246,6 +247,7 @@ fn a_disk_that_is_full_or_can_only_be_read() {
 
 /// 10 GB of zeros in 10 MB, which `ulimit -v` would not let into memory, and which do not
 /// get to the disk either: whether it owns up to them or claims to be small.
+#[cfg(target_os = "linux")]
 #[test]
 fn an_archive_that_would_fill_the_machine() {
     for (claim, word) in [

@@ -2,7 +2,7 @@
 //! run in a child, this program once more, of which the system (`ulimit -v`) takes no
 //! more than that.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::io::Write;

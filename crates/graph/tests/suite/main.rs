@@ -1,7 +1,7 @@
 //! Tests from outside, one program, a file per subject.
 
 mod batching;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod bomb;
 #[cfg(feature = "conv")]
 mod conv_bad_input;
