@@ -419,6 +419,7 @@ classes = 2
 
 [[dataset.file]]
 path = "TINY/TINY_A.txt"
+url = "https://example.org/TINY_A.txt"
 size = 12
 "#;
     let record = br#"{"format":"egg-record","version":1,"kind":"train","title":"EGG on TINY","seed":1,"ddof":1,
@@ -426,6 +427,16 @@ size = 12
 "methods":[{"name":"EGG","repetitions":[{"split":"fold 1","test":0.75},{"split":"fold 2","test":null}]},
 {"name":"SUM","repetitions":[{"split":"fold 1","test":0.5},{"split":"fold 2","test":0.25}]}],
 "clusterings":[{"name":"EGG","losses":[[1.5,1.0,null]]}],"sweeps":[],"trials":[],"notes":["plain <b>text</b>"]}"#;
+    let everything = br#"{"format":"egg-record","version":1,"kind":"sweep","title":"","ddof":0,"config":{"a":[1,null]},
+"methods":[{"name":"EGG","group":"linear","metric":"ROC-AUC","parameters":7,"repetitions":[{"split":"1","parts":[2,1,1],"test":1e300,
+"validation":-0.5,"best_epoch":2,"epochs":[{"epoch":1,"train_loss":0.7,"validation_loss":null,"seconds":0.1},{"epoch":2,
+"train_loss":0.5,"train_metric":0.9,"validation_loss":0.6,"validation_metric":0.8}]}],
+"confusion":{"classes":["a","<b>"],"counts":[[1,0],[2,3]]},"ranks":[{"name":"pool","columns":4,"bins":[{"rank":2,"graphs":3,"captured":0.9}]}],
+"embedding":{"of":"graphs","classes":[0,null,1],"class_names":["a"],"map":{"x":[0.5,1,-1],"y":[0,1,2]}}}],
+"clusterings":[{"method":"EGG","acc":{"mean":0.5,"deviation":0.1,"values":[0.4,0.6]},"others":[["modularity",{"mean":null}]],
+"dimension":3,"embedding":{"of":"nodes","rows":{"columns":2,"values":[1,0,0,1,1,1,0.5,2]},"classes":[0,1,0,1]}}],
+"sweeps":[{"parameter":"r","metric":"accuracy","series":[{"name":"EGG","points":[{"at":0.1,"score":{"mean":0.5}},{"at":0.2}]}]}],
+"trials":[{"settings":[["lr","0.01"]],"validation":{"mean":0.5},"test":{"mean":0.4},"chosen":true}]}"#;
     let gridless = toml::to_string(&Grid::paper())?;
     Ok(vec![
         ("settings", "model", toml::to_string(&model)?.into_bytes()),
@@ -440,6 +451,7 @@ size = 12
         ("settings", "rank", b"threshold:0.5".to_vec()),
         ("registry", "one", registry.as_bytes().to_vec()),
         ("record", "train", record.to_vec()),
+        ("record", "everything", everything.to_vec()),
     ])
 }
 
@@ -468,6 +480,8 @@ fn models() -> Result<Vec<Seed>> {
         ("gcn-egg", Architecture::Gcn, "egg"),
         ("gin-topk", Architecture::Gin, "topk"),
         ("blind", Architecture::Blind, "sum"),
+        ("gcn-pan", Architecture::Gcn, "pan"),
+        ("gcn-soft-egg", Architecture::Gcn, "soft-egg"),
     ] {
         let (mut experiment, dataset) = experiment()?;
         experiment.model.architecture = architecture;
@@ -539,4 +553,35 @@ fn caches() -> Result<Vec<Seed>> {
         seeds.push(("cache", name, std::fs::read(file)?.split_off(header)));
     }
     Ok(seeds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::targets::TARGETS;
+
+    /// A seed that is refused at once leads nowhere.
+    #[test]
+    fn every_target_has_seeds_and_they_are_read() {
+        let seeds = all().unwrap();
+        for target in TARGETS {
+            assert!(
+                seeds.iter().any(|(name, ..)| *name == target.name),
+                "{}",
+                target.name
+            );
+        }
+        for (name, seed, bytes) in seeds {
+            let told = (crate::target(name).unwrap().run)(&bytes).to_string();
+            let read = match (name, seed) {
+                ("decomposition", "not-finite") => told == "not finite",
+                ("pickle", _) => told.contains("a ") && !told.contains("file"),
+                // One of several kinds, or the text of a rank rule.
+                ("settings", _) => told.contains("read") || seed == "rank",
+                _ => told.starts_with("read"),
+            };
+            assert!(read, "{name}/{seed}: {told}");
+            assert!(bytes.len() <= crate::mutate::LONGEST, "{name}/{seed}");
+        }
+    }
 }

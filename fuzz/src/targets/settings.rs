@@ -69,6 +69,6 @@ fn both<T: Serialize + DeserializeOwned + Debug>(text: &str) -> String {
     }
     match (toml_read, json_read) {
         (Ok(_), _) | (_, Ok(_)) => "read".to_owned(),
-        (Err(error), Err(_)) => error.message().chars().take(60).collect(),
+        (Err(error), Err(_)) => Outcome::refused(&error.message()).to_string(),
     }
 }

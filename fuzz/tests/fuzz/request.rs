@@ -1,6 +1,6 @@
 //! What was asked for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use egg_fuzz::{TARGETS, Target, target};
@@ -52,7 +52,7 @@ impl Request {
             time: None,
             seed: 0,
             input: None,
-            crashes: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fuzz"),
+            crashes: Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("fuzz"),
         };
         let mut filters = Vec::new();
         let mut words = words;
