@@ -17,6 +17,7 @@ mod dataset;
 mod files;
 pub mod mutate;
 mod outcome;
+#[cfg(feature = "models")]
 mod safetensors_seal;
 pub mod seeds;
 mod targets;
