@@ -130,7 +130,12 @@ impl Folder {
         there.retain(|name| {
             let stays = files.iter().any(|(wanted, _)| wanted == name);
             if !stays {
-                let _ = fs::remove_file(self.path.join(name));
+                let path = self.path.join(name);
+                let _ = fs::remove_file(&path);
+                // Folders too: that one is there means something to a reader.
+                for folder in path.ancestors().skip(1).take_while(|folder| *folder != self.path) {
+                    let _ = fs::remove_dir(folder);
+                }
             }
             stays
         });
@@ -198,6 +203,8 @@ mod tests {
         folder.fill(&[("b/c", b"3")]);
         assert!(!folder.path().join("a").exists());
         assert_eq!(fs::read(folder.path().join("b/c")).unwrap(), b"3");
+        folder.fill(&[("a", b"4")]);
+        assert!(!folder.path().join("b").exists());
         fs::remove_dir_all(folder.path()).unwrap();
     }
 }
