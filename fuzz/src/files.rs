@@ -82,24 +82,28 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Where this process may write: `EGG_FUZZ_FOLDER`, or a folder of its own in
-/// memory where there is such a place. The driver clears it away.
-fn scratch() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
+/// How the paths begin at which this process may write: in `EGG_FUZZ_FOLDER`, which
+/// is the driver's, or in memory where there is such a place.
+fn scratch() -> &'static str {
+    static BEGIN: OnceLock<String> = OnceLock::new();
+    BEGIN.get_or_init(|| {
         let memory = Path::new("/dev/shm");
-        let folder = match std::env::var_os("EGG_FUZZ_FOLDER") {
-            Some(folder) => PathBuf::from(folder),
-            None if memory.is_dir() => memory.join(format!("egg-fuzz-{}", std::process::id())),
-            None => std::env::temp_dir().join(format!("egg-fuzz-{}", std::process::id())),
-        };
-        let made = fs::create_dir_all(&folder);
-        assert!(made.is_ok(), "{}: {made:?}", folder.display());
-        folder
+        match std::env::var("EGG_FUZZ_FOLDER") {
+            Ok(folder) => format!("{folder}/"),
+            Err(_) => {
+                let place = if memory.is_dir() {
+                    memory.to_owned()
+                } else {
+                    std::env::temp_dir()
+                };
+                format!("{}/egg-fuzz-{}-", place.display(), std::process::id())
+            }
+        }
     })
 }
 
-/// A folder whose content is replaced for every input. Each thread has its own.
+/// A folder whose content is replaced for every input. Each thread has its own, and
+/// takes it away when it ends.
 pub(crate) struct Folder {
     path: PathBuf,
     there: RefCell<BTreeSet<&'static str>>,
@@ -110,7 +114,7 @@ impl Folder {
     pub(crate) fn new(name: &str) -> Self {
         let thread = format!("{:?}", std::thread::current().id());
         let digits: String = thread.chars().filter(char::is_ascii_digit).collect();
-        let path = scratch().join(format!("{name}-{digits}"));
+        let path = PathBuf::from(format!("{}{name}-{digits}", scratch()));
         let _ = fs::remove_dir_all(&path);
         let made = fs::create_dir_all(&path);
         assert!(made.is_ok(), "{}: {made:?}", path.display());
@@ -168,6 +172,12 @@ impl Folder {
     }
 }
 
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,12 +209,14 @@ mod tests {
     #[test]
     fn a_folder_holds_the_last_input_only() {
         let folder = Folder::new("test-of-folders");
+        let path = folder.path().to_owned();
         folder.fill(&[("a", b"1"), ("b/c", b"2")]);
         folder.fill(&[("b/c", b"3")]);
         assert!(!folder.path().join("a").exists());
         assert_eq!(fs::read(folder.path().join("b/c")).unwrap(), b"3");
         folder.fill(&[("a", b"4")]);
         assert!(!folder.path().join("b").exists());
-        fs::remove_dir_all(folder.path()).unwrap();
+        drop(folder);
+        assert!(!path.exists());
     }
 }

@@ -18,6 +18,8 @@ const HEADER: usize = 32;
 struct Cached {
     source: DataSource,
     cache: Cache,
+    /// Where all of it is, as long as this is there.
+    _folder: Folder,
     file: PathBuf,
     header: Vec<u8>,
     dataset: GraphDataset,
@@ -43,6 +45,7 @@ impl Cached {
         header.truncate(HEADER);
         Ok(Self {
             source,
+            _folder: folder,
             cache,
             file,
             header,
