@@ -38,6 +38,7 @@ fn random(order: usize) -> Array2<f64> {
 }
 
 type Outcome = Result<Vec<f64>, Box<dyn Error>>;
+type Operation = fn(&Array2<f64>) -> Outcome;
 
 fn gram(a: &Array2<f64>) -> Outcome {
     let mut out = Array2::zeros(a.dim());
@@ -70,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| operation | order | numbers | differ on 2 threads | by at most | on 4 | by at most | again on 1 |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|");
-    let operations: [(&str, fn(&Array2<f64>) -> Outcome); 4] = [
+    let operations: [(&str, Operation); 4] = [
         ("A^T A (dgemm)", gram),
         ("eigenvectors (dsyevd)", eigenvectors),
         ("SVD (dgesdd)", singular_vectors),

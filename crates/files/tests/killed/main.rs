@@ -65,6 +65,6 @@ fn whatever_has_a_name_is_whole() {
             assert!(!egg_files::is_temporary(&name), "{name} was not swept: {which}");
         }
     });
-    // Most of the time goes into writing, so most kills must have hit it.
-    assert!(interrupted > 0, "no kill hit a write");
+    // Most of the time goes into writing, so of many kills most must have hit it.
+    assert!(interrupted > 0 || moments::count() < 50, "no kill hit a write");
 }
