@@ -40,7 +40,8 @@ pub(in super::super) fn lines(chart: &Chart<'_>) -> String {
         .iter()
         .map(|series| series.name.chars().count())
         .max();
-    let legend = 40.0 + longest.unwrap_or(0) as f64 * 12.0 * LETTER;
+    // Names in capitals are wider than letters are on average.
+    let legend = 40.0 + longest.unwrap_or(0) as f64 * 12.0 * LETTER * 1.3;
 
     let mut drawing = Drawing::new(right + legend, bottom + 50.0);
     drawing.text(12.0, 22.0, Anchor::Start, 15.0, chart.title);
