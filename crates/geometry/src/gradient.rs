@@ -16,6 +16,10 @@
 //! Lorentzian `x / (x^2 + eps^2)`, eps =
 //! [`Scalar::GAP_GUARD`](crate::Scalar::GAP_GUARD): exact to `(eps / x)^2`,
 //! bounded by `1 / (2 eps)`, and 0 on a tie, where `P` has no derivative.
+//!
+//! Dropped directions appear only in `sum_j u_j u_j^T / (lambda_i - lambda_j)`, which is
+//! `(lambda_i - C)^{-1}` beside the kept ones: where these were not stored, it is
+//! solved for.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
 
@@ -24,7 +28,7 @@ use crate::entrywise::round_times;
 use crate::error::{Error, Result};
 use crate::factors::Factors;
 use crate::flatten::{Flatten, each_pair};
-use crate::linalg::multiply;
+use crate::linalg::{Reduced, SolveWorkspace, multiply};
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
 use crate::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
 
@@ -168,26 +172,47 @@ impl Factors {
         let mut x = matrix_in(coupling, p, dropped.nrows());
         multiply(1.0, a.view(), dropped.t(), 0.0, &mut x);
 
+        // Made again rather than kept: the factors of a batch would hold H twice.
+        let scaled = scale_into(h, self.scale(), &mut workspace.scaled);
         let complement_is_stored = kept.nrows() + dropped.nrows() == m;
         if complement_is_stored {
             self.divide_by_gaps::<T>(&mut x);
             multiply(1.0, x.view(), dropped, 0.0, &mut a);
         } else {
-            // The rest of A lies in the null space, where lambda_j = 0.
             let mut within = matrix_in(null, p, p);
             multiply(1.0, a.view(), kept.t(), 0.0, &mut within);
             multiply(-1.0, within.view(), kept, 1.0, &mut a);
             multiply(-1.0, x.view(), dropped, 1.0, &mut a);
-            for (i, mut row) in a.rows_mut().into_iter().enumerate() {
-                row *= inverse_gap::<T>(self.eigenvalue(i), 0.0);
+            match self.rest() {
+                // The rest of A lies in the null space, where lambda_j = 0.
+                None => {
+                    for (i, mut row) in a.rows_mut().into_iter().enumerate() {
+                        row *= inverse_gap::<T>(self.eigenvalue(i), 0.0);
+                    }
+                }
+                Some(reduced) => {
+                    let lambda = &mut workspace.values;
+                    lambda.clear();
+                    lambda.extend((0..p).map(|i| self.eigenvalue(i)));
+                    let rest = Resolvent {
+                        reduced,
+                        h: scaled.view(),
+                        lambda,
+                    };
+                    rest.apply(&mut a, rows, &mut workspace.solve);
+                    // What the solution has of the directions that are stored is noise.
+                    for stored in [kept, dropped] {
+                        let mut within = matrix_in(null, p, stored.nrows());
+                        multiply(1.0, a.view(), stored.t(), 0.0, &mut within);
+                        multiply(-1.0, within.view(), stored, 1.0, &mut a);
+                    }
+                }
             }
             self.divide_by_gaps::<T>(&mut x);
             multiply(1.0, x.view(), dropped, 1.0, &mut a);
         }
         let b = a;
 
-        // Made again rather than kept: the factors of a batch would hold H twice.
-        let scaled = scale_into(h, self.scale(), &mut workspace.scaled);
         let mut result = matrix_in(rows, n, m);
         if m * m * p + n * m * m <= 4 * n * m * p {
             let mut gc = matrix_in(&mut workspace.square, m, m);
@@ -224,6 +249,38 @@ impl Factors {
         let p = self.choice().p;
         for ((i, j), entry) in x.indexed_iter_mut() {
             *entry *= inverse_gap::<T>(self.eigenvalue(i), self.eigenvalue(p + j));
+        }
+    }
+}
+
+/// `(lambda_i - C)^{-1}` for row i, without the eigenvectors of `C = H^T H`, from the
+/// Gram matrix of the smaller side of `H`.
+struct Resolvent<'a> {
+    reduced: &'a Reduced,
+    h: ArrayView2<'a, f64>,
+    lambda: &'a [f64],
+}
+
+impl Resolvent<'_> {
+    /// To the rows of `a`, with some multiple of the eigenvectors of lambda added.
+    fn apply(&self, a: &mut ArrayViewMut2<'_, f64>, memory: &mut Vec<f64>, solve: &mut SolveWorkspace) {
+        let (n, m) = self.h.dim();
+        if n >= m {
+            let rows = a
+                .as_slice_mut()
+                .unwrap_or_else(|| unreachable!("made in row order"));
+            self.reduced.solve(self.lambda, rows, solve);
+            return;
+        }
+        // (lambda - H^T H)^{-1} = (1 + H^T (lambda - H H^T)^{-1} H) / lambda
+        let mut inner = matrix_in(memory, self.lambda.len(), n);
+        multiply(1.0, a.view(), self.h.t(), 0.0, &mut inner);
+        self.reduced
+            .solve(self.lambda, &mut memory[..self.lambda.len() * n], solve);
+        let inner = matrix_ref(&memory[..self.lambda.len() * n], self.lambda.len(), n);
+        multiply(1.0, inner, self.h, 1.0, a);
+        for (mut row, lambda) in a.rows_mut().into_iter().zip(self.lambda) {
+            row *= lambda.recip();
         }
     }
 }

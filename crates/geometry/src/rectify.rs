@@ -120,7 +120,7 @@ fn rectify_with<T: Scalar>(
     workspace: &mut Workspace,
 ) -> Result<Rectified<T>> {
     check::not_empty("H", &h)?;
-    factors.compute(h, rule, workspace)?;
+    factors.compute_kept(h, rule, workspace)?;
     Ok(Rectified::from_factors(factors))
 }
 
@@ -189,7 +189,7 @@ pub fn rectify_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) 
 pub fn project_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) -> Result<Vec<Array2<T>>> {
     each(matrices, |h, factors, workspace| {
         check::not_empty("H", &h)?;
-        factors.compute(h, rule, workspace)?;
+        factors.compute_kept(h, rule, workspace)?;
         let projector = factors.projector_in(&mut workspace.square);
         Ok(projector.mapv(T::rounded))
     })
@@ -233,7 +233,7 @@ pub fn embed_batch<T: Scalar>(
                 let out = row.as_slice_mut().unwrap_or(&mut []);
                 check::not_empty("H", h)
                     .and_then(|()| check::shape("H", h, (h.nrows(), m)))
-                    .and_then(|()| factors.compute(*h, rule, workspace))
+                    .and_then(|()| factors.compute_kept(*h, rule, workspace))
                     .and_then(|()| factors.embed_into(flatten, out, workspace))
                     .map_err(|error| error.at(index))
             },

@@ -3,7 +3,7 @@
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::entrywise::widen_times;
-use crate::linalg::EighWorkspace;
+use crate::linalg::{EighWorkspace, SolveWorkspace};
 use crate::scalar::Scalar;
 
 /// Memory that [`Factors::compute`](crate::Factors::compute) and the gradient use
@@ -35,6 +35,7 @@ pub struct Workspace {
     /// Eigenvalues.
     pub(crate) values: Vec<f64>,
     pub(crate) eigh: EighWorkspace,
+    pub(crate) solve: SolveWorkspace,
     /// Intermediate products.
     pub(crate) products: [Vec<f64>; 4],
 }

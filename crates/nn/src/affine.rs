@@ -3,10 +3,12 @@
 //! Rows are worked in blocks, so that the bias, the rectifier and its gate are
 //! applied while a block is in cache.
 
-use crate::blocks::{map, map_new};
+use std::borrow::Cow;
+
+use crate::blocks::{map, map_unwritten};
 use crate::columns::{for_columns, part};
 use crate::element::Element;
-use crate::product::{Matrix, multiply};
+use crate::product::{Matrix, multiply, product};
 use crate::relu::{gated, rectified};
 use crate::vectorised::vectorised;
 
@@ -33,11 +35,12 @@ pub(crate) fn forward<T: Element>(
     let rows = x.len() / in_features;
     let weight = Matrix::new(weight, out_features, in_features).transposed();
     let chunk = ROWS * out_features;
-    let (out, _) = map_new(rows * out_features, chunk, |block, out: &mut [T]| {
+    let (out, _) = map_unwritten(rows * out_features, chunk, |block, out| {
         let rows = out.len() / out_features;
         let x = &x[block * ROWS * in_features..][..rows * in_features];
-        multiply(Matrix::new(x, rows, in_features), weight, out);
+        let out = multiply(Matrix::new(x, rows, in_features), weight, out);
         finish(out, bias, out_features, rectify);
+        (out, ())
     });
     out
 }
@@ -93,67 +96,77 @@ pub(crate) fn backward<T: Element>(
     // products.
     let alone = rows <= block_rows && rows * in_features * out_features >= ALONE_FROM;
 
-    // One block: its partial weight and bias gradients; `dx` is written in place.
-    let work = |block: usize, rows: usize, dx: Option<&mut [T]>| {
+    // One block: the gradient of its rows, and its part of the bias gradient.
+    let gated = |block: usize, rows: usize| {
         let start = block * block_rows;
-        let x = Matrix::new(&x[start * in_features..][..rows * in_features], rows, in_features);
         let range = start * out_features..(start + rows) * out_features;
         let mut db = vec![T::zero(); out_features];
-        let gated = match output {
+        let g = &gradient[range.clone()];
+        let g = match output {
             Some(output) => {
                 let mut gated = vec![T::zero(); range.len()];
-                gate_and_sum(
-                    &gradient[range.clone()],
-                    &output[range.clone()],
-                    &mut gated,
-                    &mut db,
-                );
-                Some(gated)
+                gate_and_sum(g, &output[range], &mut gated, &mut db);
+                Cow::Owned(gated)
             }
             None => {
                 if wanted.bias {
-                    add_rows(&gradient[range.clone()], &mut db);
+                    add_rows(g, &mut db);
                 }
-                None
+                Cow::Borrowed(g)
             }
         };
-        let g = gated.as_deref().unwrap_or(&gradient[range]);
-        let g_matrix = Matrix::new(g, rows, out_features);
-        let mut dw = vec![T::zero(); out_features * in_features];
-        let weight_gradient = |dw: &mut [T]| multiply(g_matrix.transposed(), x, dw);
-        match dx {
-            Some(dx) if alone => {
-                rayon::in_place_scope(|scope| {
-                    scope.spawn(|_| weight_gradient(&mut dw));
-                    multiply(g_matrix, weight, dx);
-                });
-            }
-            Some(dx) => {
-                multiply(g_matrix, weight, dx);
-                weight_gradient(&mut dw);
-            }
-            None => weight_gradient(&mut dw),
-        }
-        (dw, db)
+        (g, db)
+    };
+    let rows_of = |block: usize, rows: usize| {
+        let start = block * block_rows * in_features;
+        Matrix::new(&x[start..][..rows * in_features], rows, in_features)
     };
 
     let chunk = block_rows * in_features;
     let (dx, partials) = if wanted.input {
-        let (dx, partials) = map_new(x.len(), chunk, |block, dx: &mut [T]| {
-            work(block, dx.len() / in_features, Some(dx))
+        let (dx, partials) = map_unwritten(x.len(), chunk, |block, dx| {
+            let rows = dx.len() / in_features;
+            let (g, db) = gated(block, rows);
+            let g = Matrix::new(&g, rows, out_features);
+            let mut dw = Vec::new();
+            let weight_gradient = || product(g.transposed(), rows_of(block, rows));
+            let dx = if alone {
+                rayon::in_place_scope(|scope| {
+                    scope.spawn(|_| dw = weight_gradient());
+                    multiply(g, weight, dx)
+                })
+            } else {
+                dw = weight_gradient();
+                multiply(g, weight, dx)
+            };
+            (dx, (dw, db))
         });
         (Some(dx), partials)
     } else {
-        let partials = map(x, chunk, |block, x| work(block, x.len() / in_features, None));
+        let partials = map(x, chunk, |block, x| {
+            let rows = x.len() / in_features;
+            let (g, db) = gated(block, rows);
+            let g = Matrix::new(&g, rows, out_features);
+            (product(g.transposed(), rows_of(block, rows)), db)
+        });
         (None, partials)
     };
-    let mut dw = vec![T::zero(); out_features * in_features];
-    let mut db = vec![T::zero(); out_features];
-    for (block_dw, block_db) in &partials {
-        add(&mut dw, block_dw);
-        add(&mut db, block_db);
-    }
+    let (dw, db) = added(partials).unwrap_or_else(|| {
+        let zeros = |count: usize| vec![T::zero(); count];
+        (zeros(out_features * in_features), zeros(out_features))
+    });
     (dx, dw, db)
+}
+
+/// The sums of pairs, in order; none of none.
+fn added<T: Element>(partials: Vec<(Vec<T>, Vec<T>)>) -> Option<(Vec<T>, Vec<T>)> {
+    partials
+        .into_iter()
+        .reduce(|(mut dw, mut db), (more_dw, more_db)| {
+            add(&mut dw, &more_dw);
+            add(&mut db, &more_db);
+            (dw, db)
+        })
 }
 
 vectorised! {

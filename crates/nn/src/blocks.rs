@@ -59,18 +59,40 @@ pub fn map_new<T: Copy + Default + Send, R: Send>(
     chunk: usize,
     work: impl Fn(usize, &mut [T]) -> R + Sync,
 ) -> (Vec<T>, Vec<R>) {
-    let mut out: Vec<T> = Vec::with_capacity(len);
-    let chunks = out.spare_capacity_mut()[..len].chunks_mut(chunk.max(1));
-    let results = share(len, chunks, |index, chunk: &mut [MaybeUninit<T>]| {
+    map_unwritten(len, chunk, |index, chunk: &mut [MaybeUninit<T>]| {
         chunk.iter_mut().for_each(|place| {
             place.write(T::default());
         });
         // SAFETY: all of it was written just now.
-        work(index, unsafe { chunk.assume_init_mut() })
+        let chunk = unsafe { chunk.assume_init_mut() };
+        let result = work(index, chunk);
+        (chunk, result)
+    })
+}
+
+/// [`map_new`] for work that writes all of its chunk without reading it, and shows so by
+/// giving it back: nothing is zeroed first.
+pub(crate) fn map_unwritten<T: Copy + Send, R: Send>(
+    len: usize,
+    chunk: usize,
+    work: impl for<'a> Fn(usize, &'a mut [MaybeUninit<T>]) -> (&'a mut [T], R) + Sync,
+) -> (Vec<T>, Vec<R>) {
+    let mut out: Vec<T> = Vec::with_capacity(len);
+    let chunks = out.spare_capacity_mut()[..len].chunks_mut(chunk.max(1));
+    let results = share(len, chunks, |index, chunk: &mut [MaybeUninit<T>]| {
+        let place = (chunk.as_ptr().cast::<T>(), chunk.len());
+        let (written, result) = work(index, chunk);
+        assert_eq!(
+            (written.as_ptr(), written.len()),
+            place,
+            "another chunk came back"
+        );
+        result
     });
     // SAFETY: the chunks cover the first `len` places, which are within the
-    // capacity, and `share` has come back, so each of them was filled. (Had one
-    // panicked, the panic would have gone through here.)
+    // capacity, and `share` has come back, so each of them was filled: a slice of
+    // numbers at its very place has been shown for each. (Had one panicked, the panic
+    // would have gone through here.)
     unsafe { out.set_len(len) };
     (out, results)
 }
@@ -148,6 +170,12 @@ mod tests {
             assert_eq!(numbers, vec![7; len]);
             assert_eq!(starts, (0..len).step_by(chunk).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "another chunk came back")]
+    fn what_was_not_written_is_not_believed() {
+        map_unwritten(10, 5, |_, _: &mut [MaybeUninit<u32>]| (&mut [][..], ()));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! the callers split rows into fixed blocks instead, so that the split is the
 //! same everywhere, and what follows a product finds its block still in cache.
 
+use std::mem::MaybeUninit;
+
 use gemm::Parallelism;
 
 use crate::element::Element;
@@ -43,22 +45,37 @@ impl<'a, T: Element> Matrix<'a, T> {
     }
 }
 
-/// Writes `left right` into `out`, row by row.
-pub(crate) fn multiply<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>, out: &mut [T]) {
+/// `left right`, row by row, in new memory.
+pub(crate) fn product<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>) -> Vec<T> {
+    let length = left.rows * right.columns;
+    let mut out = Vec::with_capacity(length);
+    multiply(left, right, &mut out.spare_capacity_mut()[..length]);
+    // SAFETY: `multiply` has filled as many places, which are within the capacity.
+    unsafe { out.set_len(length) };
+    out
+}
+
+/// Writes `left right` into `out`, row by row, and gives it back filled.
+pub(crate) fn multiply<'a, T: Element>(
+    left: Matrix<'_, T>,
+    right: Matrix<'_, T>,
+    out: &'a mut [MaybeUninit<T>],
+) -> &'a mut [T] {
     assert_eq!(left.columns, right.rows, "inner dimensions of a product");
     assert_eq!(out.len(), left.rows * right.columns, "room for a product");
     // SAFETY: `Matrix::new` made sure that each operand's slice holds exactly
     // rows * columns numbers, and its strides are those of that slice read by
     // rows or by columns, so every index gemm forms is inside it. `out` was
     // just found to hold the whole result and is borrowed mutably, so it
-    // overlaps neither operand. `read_dst` is false: gemm only writes to it.
+    // overlaps neither operand. `read_dst` is false: gemm only writes to it, and
+    // writes all of it, zeros if the inner dimension is 0; so it may be read afterwards.
     // Strides that are ever used are shorter than a slice, so they keep their sign.
     unsafe {
         gemm::gemm(
             left.rows,
             right.columns,
             left.columns,
-            out.as_mut_ptr(),
+            out.as_mut_ptr().cast::<T>(),
             1,
             right.columns.cast_signed(),
             false,
@@ -75,6 +92,7 @@ pub(crate) fn multiply<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>, ou
             false,
             Parallelism::None,
         );
+        out.assume_init_mut()
     }
 }
 
@@ -112,19 +130,14 @@ mod tests {
             let rights = [Matrix::new(&b, k, n), Matrix::new(&bt, n, k).transposed()];
             for left in lefts {
                 for right in rights {
-                    let mut out = vec![f64::NAN; m * n];
-                    multiply(left, right, &mut out);
-                    assert_eq!(out, want, "{m} x {k} by {k} x {n}");
+                    let mut out = vec![MaybeUninit::new(f64::NAN); m * n];
+                    assert_eq!(multiply(left, right, &mut out), want, "{m} x {k} by {k} x {n}");
+                    assert_eq!(product(left, right), want, "{m} x {k} by {k} x {n}");
                 }
             }
             // Twice as many to a vector. Small whole numbers: the sums are exact.
             let narrow = |x: &[f64]| x.iter().map(|x| *x as f32).collect::<Vec<f32>>();
-            let mut out = vec![f32::NAN; m * n];
-            multiply(
-                Matrix::new(&narrow(&a), m, k),
-                Matrix::new(&narrow(&b), k, n),
-                &mut out,
-            );
+            let out = product(Matrix::new(&narrow(&a), m, k), Matrix::new(&narrow(&b), k, n));
             assert_eq!(out, narrow(&want), "{m} x {k} by {k} x {n} in f32");
         }
     }
@@ -133,6 +146,10 @@ mod tests {
     #[should_panic(expected = "room for a product")]
     fn a_short_output_is_caught_before_gemm_writes() {
         let a = counting(4);
-        multiply(Matrix::new(&a, 2, 2), Matrix::new(&a, 2, 2), &mut [0.0; 3]);
+        multiply(
+            Matrix::new(&a, 2, 2),
+            Matrix::new(&a, 2, 2),
+            &mut [MaybeUninit::new(0.0); 3],
+        );
     }
 }

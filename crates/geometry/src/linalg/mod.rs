@@ -9,6 +9,7 @@
     expect(dead_code, reason = "the second is there for the test that compares them")
 )]
 
+mod aligned;
 #[cfg(feature = "openblas")]
 mod lapack;
 mod padded;
@@ -19,6 +20,7 @@ mod small_eigen;
 mod small_inverse;
 
 pub(crate) use product::multiply;
+pub(crate) use small_eigen::{Definiteness, Reduced, SolveWorkspace};
 
 use ndarray::{Array1, Array2, ArrayView2};
 
@@ -154,19 +156,52 @@ decompose!(f64);
 ///
 /// Eigenvalues come ascending in `values`; `a` is overwritten by the
 /// eigenvectors, one after another (row i of a row-major view is vector i).
-///
-/// Small matrices, whatever the backend, are decomposed here ([`small_eigen`]).
 pub(crate) fn eigh_in_place(
     order: usize,
     a: &mut [f64],
     values: &mut [f64],
     workspace: &mut EighWorkspace,
 ) -> Result<()> {
+    if let Eigenvectors::Later = eigenvalues(order, a, Definiteness::Unknown, values, workspace)? {
+        workspace.all_vectors(a);
+    }
+    Ok(())
+}
+
+/// What is known of the eigenvectors once the values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Eigenvectors {
+    /// They have overwritten the matrix, as [`eigh_in_place`] says.
+    Here,
+    /// The matrix is as it was. They can be had from the workspace: all, or only some.
+    Later,
+}
+
+/// The first half of [`eigh_in_place`].
+///
+/// Small matrices, whatever the backend, are decomposed here ([`small_eigen`]).
+pub(crate) fn eigenvalues(
+    order: usize,
+    a: &mut [f64],
+    definiteness: Definiteness,
+    values: &mut [f64],
+    workspace: &mut EighWorkspace,
+) -> Result<Eigenvectors> {
     let is_small = (1..=small_eigen::LARGEST).contains(&order);
     let fits = a.len() == order * order && values.len() == order;
-    if is_small && fits && small_eigen::eigh_in_place(order, a, values, &mut workspace.small) {
-        return Ok(());
+    if is_small && fits && small_eigen::begin(order, a, definiteness, values, &mut workspace.small) {
+        return Ok(Eigenvectors::Later);
     }
+    backend_eigh_in_place(order, a, values, workspace)?;
+    Ok(Eigenvectors::Here)
+}
+
+fn backend_eigh_in_place(
+    order: usize,
+    a: &mut [f64],
+    values: &mut [f64],
+    workspace: &mut EighWorkspace,
+) -> Result<()> {
     #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
     if forced::pure_rust() {
         return pure::eigh_in_place(order, a, values, &mut workspace.pure);
@@ -178,6 +213,26 @@ pub(crate) fn eigh_in_place(
     }
     #[cfg(all(feature = "pure-rust", not(feature = "openblas")))]
     pure::eigh_in_place(order, a, values, &mut workspace.pure)
+}
+
+/// After [`eigenvalues`] has said [`Eigenvectors::Later`].
+impl EighWorkspace {
+    /// Overwrites the matrix by all its eigenvectors, in the order of their values.
+    pub(crate) fn all_vectors(&mut self, a: &mut [f64]) {
+        small_eigen::all_vectors(a, &mut self.small);
+    }
+
+    /// The eigenvectors of the largest eigenvalues, one per row of `out`, the largest
+    /// first; as many as there is room for.
+    pub(crate) fn largest_vectors(&mut self, out: &mut [f64]) {
+        small_eigen::largest_vectors(out, &mut self.small);
+    }
+
+    /// Hands over the matrix in the form that was found on the way, for room to find
+    /// the next. No vectors can be had of it afterwards.
+    pub(crate) fn hand_over(&mut self, reduced: &mut Reduced) {
+        std::mem::swap(&mut self.small.reduced, reduced);
+    }
 }
 
 /// The inverse of the symmetric positive definite `order x order` matrix in `a`,

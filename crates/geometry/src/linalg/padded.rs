@@ -13,15 +13,15 @@ pub(super) fn start_of_vector(index: usize) -> usize {
 }
 
 /// Copies an `order x order` matrix, divided by the power of two `scale`, into
-/// rows of length `stride`, a multiple of [`WIDEST`].
-pub(super) fn load(order: usize, stride: usize, a: &[f64], scale: f64, rows: &mut Vec<f64>) {
+/// `rows` of length `stride`, a multiple of [`WIDEST`].
+pub(super) fn load(order: usize, stride: usize, a: &[f64], scale: f64, rows: &mut [f64]) {
     let inverse = scale.recip();
-    rows.clear();
-    rows.resize(order * stride, 0.0);
     for (to, from) in rows.chunks_exact_mut(stride).zip(a.chunks_exact(order)) {
+        let (to, padding) = to.split_at_mut(order);
         for (to, from) in to.iter_mut().zip(from) {
             *to = from * inverse;
         }
+        padding.fill(0.0);
     }
 }
 

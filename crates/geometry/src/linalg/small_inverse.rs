@@ -12,6 +12,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::aligned::Aligned;
 use super::padded::{WIDEST, load, start_of_vector, vectors, vectors_mut};
 
 /// Larger matrices go to the backend.
@@ -21,10 +22,10 @@ pub(super) const LARGEST: usize = 128;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// A, then `L^T` in its upper triangle.
-    upper: Vec<f64>,
+    upper: Aligned,
     /// W.
-    lower: Vec<f64>,
-    inverse: Vec<f64>,
+    lower: Aligned,
+    inverse: Aligned,
 }
 
 /// Inverts the `order x order` matrix in `a`, both triangles alike to the bit;
@@ -32,15 +33,18 @@ pub(super) struct Memory {
 /// rounding: then `a` is as it was.
 pub(super) fn invert_in_place(order: usize, a: &mut [f64], memory: &mut Memory) -> bool {
     let stride = order.next_multiple_of(WIDEST);
-    load(order, stride, a, 1.0, &mut memory.upper);
-    for matrix in [&mut memory.lower, &mut memory.inverse] {
-        matrix.clear();
-        matrix.resize(order * stride, 0.0);
+    for matrix in [&mut memory.upper, &mut memory.lower, &mut memory.inverse] {
+        matrix.reset(order * stride);
+        matrix.get_mut().fill(0.0);
     }
+    load(order, stride, a, 1.0, memory.upper.get_mut());
     if !pulp::Arch::new().dispatch(Invert { stride, memory }) {
         return false;
     }
-    for (to, from) in a.chunks_exact_mut(order).zip(memory.inverse.chunks_exact(stride)) {
+    for (to, from) in a
+        .chunks_exact_mut(order)
+        .zip(memory.inverse.get().chunks_exact(stride))
+    {
         to.copy_from_slice(&from[..order]);
     }
     true
@@ -62,6 +66,7 @@ impl WithSimd for Invert<'_> {
             lower,
             inverse,
         } = self.memory;
+        let (upper, lower, inverse) = (upper.get_mut(), lower.get_mut(), inverse.get_mut());
         if !factor(simd, self.stride, upper) {
             return false;
         }

@@ -1,30 +1,36 @@
 //! Against the defining equations, for the spectra and shapes that break such
 //! iterations.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{LARGEST, Memory, eigh_in_place};
+use super::{Definiteness, LARGEST, Memory, SolveWorkspace, all_vectors, begin, largest_vectors};
 use crate::GrassmannPoint;
 
 /// How far `Z^T Lambda Z` is from A and `Z Z^T` from 1, in units of
 /// `eps order |A|` and `eps order`.
 fn defects(a: &Array2<f64>, memory: &mut Memory) -> (f64, f64) {
+    defects_given(a, Definiteness::Unknown, memory)
+}
+
+fn defects_given(a: &Array2<f64>, definiteness: Definiteness, memory: &mut Memory) -> (f64, f64) {
     let order = a.nrows();
     let mut rows: Vec<f64> = a.iter().copied().collect();
     let mut values = vec![f64::NAN; order];
     assert!(
-        eigh_in_place(order, &mut rows, &mut values, memory),
+        begin(order, &rows, definiteness, &mut values, memory),
         "no convergence: {a:?}"
     );
+    all_vectors(&mut rows, memory);
     assert!(
         values.windows(2).all(|pair| pair[0] <= pair[1]),
         "not ascending: {values:?}"
     );
     let rows = ArrayView2::from_shape((order, order), &rows).unwrap();
     let values = ndarray::Array1::from_vec(values);
+    assert_some_are_those_of_all(rows, memory);
     let norm = a
         .iter()
         .fold(f64::MIN_POSITIVE, |most, entry| most.max(entry.abs()));
@@ -35,6 +41,32 @@ fn defects(a: &Array2<f64>, memory: &mut Memory) -> (f64, f64) {
         largest(&(rebuilt - a / norm)) / unit,
         largest(&(rows.dot(&rows.t()) - Array2::<f64>::eye(order))) / unit,
     )
+}
+
+/// Eigenvalues, and eigenvectors in the place of the matrix; false if it does not converge.
+fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], memory: &mut Memory) -> bool {
+    let converged = begin(order, a, Definiteness::Unknown, values, memory);
+    if converged {
+        all_vectors(a, memory);
+    }
+    converged
+}
+
+/// Whichever way they are made, the vectors are the same, ties included: they come
+/// from the same rotations.
+#[track_caller]
+fn assert_some_are_those_of_all(all: ArrayView2<'_, f64>, memory: &mut Memory) {
+    let order = all.nrows();
+    for count in [1, 2, 8, 9, 17, order] {
+        let count = count.min(order);
+        let mut some = Array2::from_elem((count, order), f64::NAN);
+        largest_vectors(some.as_slice_mut().unwrap(), memory);
+        for (i, row) in some.rows().into_iter().enumerate() {
+            let apart = &row - &all.row(order - 1 - i);
+            let apart = largest(&apart.insert_axis(ndarray::Axis(0))) / (f64::EPSILON * order as f64);
+            assert!(apart <= 8.0, "vector {i} of {count}, order {order}: {apart}");
+        }
+    }
 }
 
 fn largest(a: &Array2<f64>) -> f64 {
@@ -202,7 +234,82 @@ proptest! {
             let first = h.row(0).to_owned();
             h.row_mut(rows - 1).assign(&first);
         }
-        let (residual, orthogonality) = defects(&h.t().dot(&h), &mut Memory::default());
-        prop_assert!(residual <= 8.0 && orthogonality <= 8.0, "{residual} {orthogonality}");
+        let mut memory = Memory::default();
+        for definiteness in [Definiteness::Unknown, Definiteness::Semidefinite] {
+            let (residual, orthogonality) = defects_given(&h.t().dot(&h), definiteness, &mut memory);
+            prop_assert!(residual <= 8.0 && orthogonality <= 8.0, "{residual} {orthogonality}");
+        }
+    }
+}
+
+/// A reduction ends where a semidefinite matrix does, and what it leaves out is rounding.
+#[test]
+fn no_more_is_reduced_than_there_is() {
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let mut memory = Memory::default();
+    for order in [2, 7, 8, 30, 64, 100] {
+        for rank in [0, 1, 2, 5, order] {
+            let h = Array2::from_shape_simple_fn((rank, order), || rng.random_range(-1.0..1.0f64));
+            let a = h.t().dot(&h);
+            let (residual, orthogonality) = defects_given(&a, Definiteness::Semidefinite, &mut memory);
+            assert!(
+                residual <= 8.0 && orthogonality <= 8.0,
+                "{residual} {orthogonality}"
+            );
+            let reflections = memory.reduced.tau.iter().filter(|tau| **tau != 0.0).count();
+            assert!(
+                reflections <= rank + 1,
+                "{reflections} reflections for rank {rank} of {order}"
+            );
+        }
+    }
+}
+
+/// `(lambda - A) x = b` with an eigenvalue for lambda and b beside its eigenvector,
+/// against the sum over all the others.
+#[test]
+fn solutions_beside_an_eigenvector() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let (mut memory, mut workspace) = (Memory::default(), SolveWorkspace::default());
+    for order in [2, 3, 8, 9, 30, 64, 128] {
+        let spectra: [Vec<f64>; 4] = [
+            (0..order).map(|i| 1.0 / (1.0 + i as f64)).collect(),
+            // Neither rank nor ties of the others matter.
+            (0..order).map(|i| f64::from(i == 0)).collect(),
+            (0..order).map(|i| if i == 0 { 3.0 } else { 1.0 }).collect(),
+            (0..order).map(|i| 10f64.powi(100 - i as i32)).collect(),
+        ];
+        for spectrum in &spectra {
+            let a = with_eigenvalues(spectrum, &mut rng);
+            let mut vectors: Vec<f64> = a.iter().copied().collect();
+            let mut values = vec![0.0; order];
+            let definiteness = [Definiteness::Unknown, Definiteness::Semidefinite][order % 2];
+            assert!(begin(order, &vectors, definiteness, &mut values, &mut memory));
+            all_vectors(&mut vectors, &mut memory);
+            let vectors = ArrayView2::from_shape((order, order), &vectors).unwrap();
+            let (lambda, kept) = (values[order - 1], vectors.row(order - 1));
+            let beside = |x: &mut Array1<f64>| {
+                let along = x.dot(&kept);
+                x.scaled_add(-along, &kept);
+            };
+            let mut b = Array1::from_shape_simple_fn(order, || rng.random_range(-1.0..1.0));
+            beside(&mut b);
+            let mut expected = Array1::zeros(order);
+            for (vector, value) in vectors.rows().into_iter().zip(&values).take(order - 1) {
+                expected.scaled_add(b.dot(&vector) / (lambda - value), &vector);
+            }
+            let mut x = b.clone();
+            memory
+                .reduced
+                .solve(&[lambda], x.as_slice_mut().unwrap(), &mut workspace);
+            beside(&mut x);
+            let apart = (&x - &expected).dot(&(&x - &expected)).sqrt() / expected.dot(&expected).sqrt();
+            let gap = (lambda - values[order - 2]) / lambda;
+            assert!(
+                apart * gap < 1e-14 * order as f64,
+                "order {order}, {:?}: {apart}",
+                &spectrum[..2]
+            );
+        }
     }
 }

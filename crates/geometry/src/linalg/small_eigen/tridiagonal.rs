@@ -8,6 +8,7 @@
 
 use pulp::Simd;
 
+use super::super::aligned::Aligned;
 use super::super::padded::{start_of_vector, vectors, vectors_mut};
 
 /// Below this the squares of what a reflection would take away count as nothing,
@@ -15,47 +16,59 @@ use super::super::padded::{start_of_vector, vectors, vectors_mut};
 /// have few digits, and a reflection made of them is none.
 const NOTHING: f64 = 1e-280;
 
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    /// The reflection that rows still wait for, and what it subtracts:
-    /// `row_i -= v_i w + w_i v`.
-    v: Vec<f64>,
-    w: Vec<f64>,
-    /// The reflection after it.
-    next: Vec<f64>,
-    /// `S v` of the rows below.
-    product: Vec<f64>,
-    tau: Vec<f64>,
+/// What is left of a positive semidefinite matrix counts as nothing if its diagonal adds
+/// up to no more than this share of the whole: rounding alone leaves as much.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// What is known of the signs of a matrix's eigenvalues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Definiteness {
+    /// None is negative but for rounding: no entry is larger than the diagonal.
+    Semidefinite,
+    Unknown,
 }
 
 /// Reduces the matrix in `a`: diagonal k (from the end) and what is beside it;
-/// row k of `a` keeps reflection k, its `v`.
+/// row k of `a` keeps reflection k, its `v`, and `tau` the rest of it. All three are 0
+/// before.
+///
+/// Of a semidefinite matrix no more is reduced than there is: `tau`, and with it the
+/// reflections, stay 0 from where the rest is rounding. Matrices from few distinct rows are
+/// such, and those whose eigenvalues fall fast.
 #[inline(always)]
 pub(super) fn reduce<S: Simd>(
     simd: S,
     stride: usize,
+    definiteness: Definiteness,
     a: &mut [f64],
-    diagonal: &mut [f64],
-    beside: &mut [f64],
-    scratch: &mut Scratch,
+    [tau, diagonal, beside]: [&mut [f64]; 3],
+    scratch: &mut Aligned,
 ) {
     let order = a.len() / stride;
-    let Scratch {
-        v,
-        w,
-        next,
-        product,
-        tau,
-    } = scratch;
-    for buffer in [&mut *v, &mut *w, &mut *next, &mut *product, &mut *tau] {
-        buffer.clear();
-        buffer.resize(stride, 0.0);
+    scratch.reset(5 * stride);
+    let scratch = scratch.get_mut();
+    scratch.fill(0.0);
+    // The reflection that rows still wait for, and what it subtracts:
+    // `row_i -= v_i w + w_i v`.
+    let (mut v, rest) = scratch.split_at_mut(stride);
+    let (w, rest) = rest.split_at_mut(stride);
+    // The reflection after it, and `S v` of the rows below.
+    let (mut next, rest) = rest.split_at_mut(stride);
+    let (product, left) = rest.split_at_mut(stride);
+    // The diagonal of what is left, ahead of the rows.
+    for i in 0..order {
+        left[i] = a[i * stride + i];
     }
+    let negligible = match definiteness {
+        Definiteness::Semidefinite => ROUNDING * left.iter().sum::<f64>(),
+        Definiteness::Unknown => -1.0,
+    };
     for k in 0..order {
         let (head, below) = a[k * stride..].split_at_mut(stride);
         let from = start_of_vector(k);
         update(simd, &mut head[from..], &v[from..], &w[from..], v[k], w[k]);
         diagonal[order - 1 - k] = head[k];
+        left[k] = 0.0;
         if k + 1 == order {
             break;
         }
@@ -87,7 +100,7 @@ pub(super) fn reduce<S: Simd>(
         }
 
         // w = tau S v - (tau^2 / 2) (v^T S v) v
-        std::mem::swap(v, next);
+        std::mem::swap(&mut v, &mut next);
         product[from..first].fill(0.0);
         let t = reflection.tau;
         let half = simd.splat_f64s(-0.5 * t * t * dot(simd, &v[from..], &product[from..]));
@@ -98,36 +111,75 @@ pub(super) fn reduce<S: Simd>(
         for (w, (product, v)) in vectors_mut::<S>(&mut w[from..]).iter_mut().zip(parts) {
             *w = simd.mul_add_e_f64s(half, *v, simd.mul_f64s(t, *product));
         }
+        if negligible >= 0.0
+            && subtract_diagonal(simd, &v[from..], &w[from..], &mut left[from..]) <= negligible
+        {
+            break;
+        }
     }
+}
+
+/// `left_i -= 2 v_i w_i`; the sum of what is left, regardless of signs.
+#[inline(always)]
+fn subtract_diagonal<S: Simd>(simd: S, v: &[f64], w: &[f64], left: &mut [f64]) -> f64 {
+    let mut sum = simd.splat_f64s(0.0);
+    let minus_two = simd.splat_f64s(-2.0);
+    let parts = vectors::<S>(v).iter().zip(vectors::<S>(w));
+    for (left, (v, w)) in vectors_mut::<S>(left).iter_mut().zip(parts) {
+        *left = simd.mul_add_e_f64s(simd.mul_f64s(minus_two, *v), *w, *left);
+        sum = simd.add_f64s(sum, simd.abs_f64s(*left));
+    }
+    simd.reduce_sum_f64s(sum)
 }
 
 /// `Z = Q^T` with the rows upside down, as `reduce` numbers them, from the
 /// reflections in `a`.
 #[inline(always)]
-pub(super) fn accumulate<S: Simd>(simd: S, stride: usize, a: &[f64], scratch: &Scratch, z: &mut [f64]) {
+pub(super) fn accumulate<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], z: &mut [f64]) {
     let order = a.len() / stride;
     z.fill(0.0);
     for i in 0..order {
         z[(order - 1 - i) * stride + i] = 1.0;
     }
     for k in (0..order.saturating_sub(1)).rev() {
-        let tau = scratch.tau[k];
-        if tau == 0.0 {
-            continue;
-        }
         // Rows 0 to k of Q^T are still those of the identity.
-        let rows = &mut z[..(order - 1 - k) * stride];
-        let from = start_of_vector(k + 1);
-        let v = &a[k * stride + from..(k + 1) * stride];
-        let mut fours = rows.chunks_exact_mut(4 * stride);
-        for four in &mut fours {
-            reflect_four_rows(simd, four, stride, from, v, tau);
-        }
-        for row in fours.into_remainder().chunks_exact_mut(stride) {
-            let sum = simd.splat_f64s(-tau * dot(simd, &row[from..], v));
-            for (entry, v) in vectors_mut::<S>(&mut row[from..]).iter_mut().zip(vectors::<S>(v)) {
-                *entry = simd.mul_add_e_f64s(sum, *v, *entry);
-            }
+        reflect_rows(simd, stride, k, a, tau[k], &mut z[..(order - 1 - k) * stride]);
+    }
+}
+
+/// Rows `x` become `x Q^T`: coefficients in the basis of the tridiagonal matrix
+/// (right way up) become those of the matrix itself.
+#[inline(always)]
+pub(super) fn to_original<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
+    for k in (0..(a.len() / stride).saturating_sub(1)).rev() {
+        reflect_rows(simd, stride, k, a, tau[k], rows);
+    }
+}
+
+/// The reverse, `x Q`.
+#[inline(always)]
+pub(super) fn to_tridiagonal<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
+    for k in 0..(a.len() / stride).saturating_sub(1) {
+        reflect_rows(simd, stride, k, a, tau[k], rows);
+    }
+}
+
+/// Reflection k of rows.
+#[inline(always)]
+fn reflect_rows<S: Simd>(simd: S, stride: usize, k: usize, a: &[f64], tau: f64, rows: &mut [f64]) {
+    if tau == 0.0 {
+        return;
+    }
+    let from = start_of_vector(k + 1);
+    let v = &a[k * stride + from..(k + 1) * stride];
+    let mut fours = rows.chunks_exact_mut(4 * stride);
+    for four in &mut fours {
+        reflect_four_rows(simd, four, stride, from, v, tau);
+    }
+    for row in fours.into_remainder().chunks_exact_mut(stride) {
+        let sum = simd.splat_f64s(-tau * dot(simd, &row[from..], v));
+        for (entry, v) in vectors_mut::<S>(&mut row[from..]).iter_mut().zip(vectors::<S>(v)) {
+            *entry = simd.mul_add_e_f64s(sum, *v, *entry);
         }
     }
 }

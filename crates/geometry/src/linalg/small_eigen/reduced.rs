@@ -1,0 +1,201 @@
+//! A symmetric matrix in the form `A = s Q T Q^T`, T tridiagonal, and what can be
+//! had of it without its eigenvectors: solutions of `(lambda - A) x = b`.
+
+use pulp::{Simd, WithSimd};
+
+use super::super::aligned::Aligned;
+use super::tridiagonal;
+
+/// The form, and the room for it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reduced {
+    pub(super) order: usize,
+    /// The length of a row of `reflections`.
+    pub(super) stride: usize,
+    /// s, a power of two.
+    pub(super) scale: f64,
+    /// Their product is Q; order x stride.
+    pub(super) reflections: Aligned,
+    pub(super) tau: Vec<f64>,
+    /// Of T, upside down.
+    pub(super) diagonal: Vec<f64>,
+    /// Entry k stands between entries k and k + 1 of the diagonal; the last is unused.
+    pub(super) beside: Vec<f64>,
+}
+
+/// Memory for solutions.
+#[derive(Debug, Default)]
+pub(crate) struct SolveWorkspace {
+    /// Right sides, and then solutions, in rows of whole vectors.
+    rows: Aligned,
+    /// One of them upside down, as T is.
+    flipped: Vec<f64>,
+    pivots: Vec<f64>,
+    /// The two diagonals above them.
+    above: Vec<f64>,
+    far_above: Vec<f64>,
+}
+
+impl Reduced {
+    /// Row i of `rows` (as many as `lambda`, of the matrix's order) becomes
+    /// `(lambda_i - A)^{-1} row_i`.
+    ///
+    /// Where `lambda_i` is an eigenvalue to rounding, as it is meant to be, the solution
+    /// has some multiple of its eigenvector in it, about as long as the rest if the row
+    /// has none; the caller takes it out.
+    pub(crate) fn solve(&self, lambda: &[f64], rows: &mut [f64], workspace: &mut SolveWorkspace) {
+        let largest = lambda.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let SolveWorkspace {
+            rows: padded,
+            flipped,
+            pivots,
+            above,
+            far_above,
+        } = workspace;
+        padded.reset(lambda.len() * self.stride);
+        for (to, from) in padded
+            .get_mut()
+            .chunks_exact_mut(self.stride)
+            .zip(rows.chunks_exact(self.order))
+        {
+            to[..self.order].copy_from_slice(from);
+            to[self.order..].fill(0.0);
+        }
+        self.change_basis(padded.get_mut(), Direction::ToTridiagonal);
+        for buffer in [&mut *flipped, &mut *pivots, &mut *above, &mut *far_above] {
+            buffer.resize(self.order, 0.0);
+        }
+        let mut system = Tridiagonal {
+            pivots,
+            above,
+            far_above,
+        };
+        // Where T has nothing any more; upside down that comes first.
+        let ended = self.diagonal.iter().zip(&self.beside);
+        let ended = ended.take_while(|(d, b)| **d == 0.0 && **b == 0.0).count();
+        for (row, lambda) in padded.get_mut().chunks_exact_mut(self.stride).zip(lambda) {
+            flipped.copy_from_slice(&row[..self.order]);
+            flipped.reverse();
+            let smallest = f64::EPSILON * largest / self.scale;
+            let lambda = lambda / self.scale;
+            system.solve(self, ended, lambda, smallest, flipped);
+            for (to, from) in row.iter_mut().zip(flipped.iter().rev()) {
+                *to = from / self.scale;
+            }
+        }
+        self.change_basis(padded.get_mut(), Direction::ToOriginal);
+        for (to, from) in rows
+            .chunks_exact_mut(self.order)
+            .zip(padded.get().chunks_exact(self.stride))
+        {
+            to.copy_from_slice(&from[..self.order]);
+        }
+    }
+
+    fn change_basis(&self, rows: &mut [f64], direction: Direction) {
+        pulp::Arch::new().dispatch(ChangeBasis {
+            reduced: self,
+            rows,
+            direction,
+        });
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Direction {
+    ToTridiagonal,
+    ToOriginal,
+}
+
+/// Compiled once for each width of vectors.
+struct ChangeBasis<'a> {
+    reduced: &'a Reduced,
+    rows: &'a mut [f64],
+    direction: Direction,
+}
+
+impl WithSimd for ChangeBasis<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Reduced {
+            stride,
+            reflections,
+            tau,
+            ..
+        } = self.reduced;
+        let reflections = reflections.get();
+        match self.direction {
+            Direction::ToTridiagonal => {
+                tridiagonal::to_tridiagonal(simd, *stride, reflections, tau, self.rows);
+            }
+            Direction::ToOriginal => tridiagonal::to_original(simd, *stride, reflections, tau, self.rows),
+        }
+    }
+}
+
+/// `lambda - T` on its way to an upper triangle.
+struct Tridiagonal<'a> {
+    pivots: &'a mut [f64],
+    above: &'a mut [f64],
+    far_above: &'a mut [f64],
+}
+
+impl Tridiagonal<'_> {
+    /// Gaussian elimination with exchanges of neighbours; no pivot is smaller than
+    /// `smallest`. The first `ended` rows of T are 0.
+    fn solve(&mut self, t: &Reduced, ended: usize, lambda: f64, smallest: f64, x: &mut [f64]) {
+        let (alone, x) = x.split_at_mut(ended);
+        for x in alone {
+            *x /= lambda;
+        }
+        let (diagonal, beside) = (&t.diagonal[ended..], &t.beside[ended..]);
+        let Some(last) = x.len().checked_sub(1) else {
+            return;
+        };
+        let [pivots, above, far_above] =
+            [&mut *self.pivots, self.above, self.far_above].map(|part| &mut part[..x.len()]);
+        for (pivot, diagonal) in pivots.iter_mut().zip(diagonal) {
+            *pivot = lambda - diagonal;
+        }
+        for (above, beside) in above.iter_mut().zip(beside) {
+            *above = -beside;
+        }
+        far_above.fill(0.0);
+        let held = |pivot: f64| match pivot.abs() < smallest {
+            true => smallest.copysign(pivot),
+            false => pivot,
+        };
+        for k in 0..last {
+            let below = -beside[k];
+            if pivots[k].abs() >= below.abs() {
+                pivots[k] = held(pivots[k]);
+                let factor = below / pivots[k];
+                pivots[k + 1] -= factor * above[k];
+                x[k + 1] -= factor * x[k];
+            } else {
+                let factor = pivots[k] / below;
+                pivots[k] = held(below);
+                let here = pivots[k + 1];
+                pivots[k + 1] = above[k] - factor * here;
+                above[k] = here;
+                if k + 1 < last {
+                    far_above[k] = above[k + 1];
+                    above[k + 1] *= -factor;
+                }
+                x.swap(k, k + 1);
+                x[k + 1] -= factor * x[k];
+            }
+        }
+        x[last] /= held(pivots[last]);
+        for k in (0..last).rev() {
+            let far = if k + 1 < last {
+                far_above[k] * x[k + 2]
+            } else {
+                0.0
+            };
+            x[k] = (x[k] - above[k] * x[k + 1] - far) / pivots[k];
+        }
+    }
+}
