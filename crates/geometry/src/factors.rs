@@ -9,6 +9,7 @@ use crate::flatten::Flatten;
 use crate::linalg::{self, Decompose, Definiteness, Eigenvectors, Reduced, multiply};
 use crate::rank::{RankChoice, RankRule, Spectrum};
 use crate::scalar::{Scalar, max_abs};
+use crate::triangle;
 use crate::workspace::{Workspace, matrix_in, matrix_mut, matrix_ref, scale_into};
 
 /// An f64 Gram matrix of f64 data is trusted only if no eigenvalue is smaller
@@ -577,6 +578,11 @@ impl Factors {
         workspace: &mut Workspace,
     ) -> Result<()> {
         flatten.check_length(self.columns, out.len())?;
+        if self.choice.p <= triangle::MOST {
+            let kept = &self.directions[..self.choice.p * self.columns];
+            triangle::square_of(kept, self.columns, flatten.weight(), out);
+            return Ok(());
+        }
         let projector = self.projector_in(&mut workspace.square);
         flatten.write(projector.view(), out, T::rounded)
     }

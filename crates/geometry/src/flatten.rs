@@ -43,7 +43,7 @@ pub enum Flatten {
 
 impl Flatten {
     /// What an off-diagonal entry is multiplied by.
-    fn weight(self) -> f64 {
+    pub(crate) fn weight(self) -> f64 {
         match self {
             Self::Upper => 1.0,
             Self::Isometric => std::f64::consts::SQRT_2,

@@ -24,12 +24,13 @@
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
 
 use crate::check;
-use crate::entrywise::round_times;
+use crate::entrywise::{self, round_times};
 use crate::error::{Error, Result};
 use crate::factors::Factors;
 use crate::flatten::{Flatten, each_pair};
 use crate::linalg::{Reduced, SolveWorkspace, multiply};
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
+use crate::triangle;
 use crate::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
 
 impl Factors {
@@ -100,7 +101,7 @@ impl Factors {
         h: ArrayView2<'_, T>,
         embedding_gradient: ArrayView1<'_, T>,
         flatten: Flatten,
-        out: ArrayViewMut2<'_, T>,
+        mut out: ArrayViewMut2<'_, T>,
         workspace: &mut Workspace,
     ) -> Result<()> {
         let m = self.shape().1;
@@ -115,6 +116,24 @@ impl Factors {
             "gradient of the embedding",
             &embedding_gradient.insert_axis(ndarray::Axis(0)),
         )?;
+        let p = self.choice().p;
+        if let Some(flat) = embedding_gradient.as_slice()
+            && (1..=triangle::MOST.min(m - 1)).contains(&p)
+        {
+            self.check_pair(&h, &out)?;
+            let magnitude = entrywise::max_abs(flat).as_f64();
+            if magnitude == 0.0 {
+                out.fill(T::zero());
+                return Ok(());
+            }
+            let magnitude = power_of_two_below(magnitude);
+            let (kept, _) = self.split();
+            let a = matrix_in(&mut workspace.products[0], p, m);
+            if let (Some(kept), Some(a)) = (kept.as_slice(), a.into_slice()) {
+                triangle::multiply(kept, m, flat, flatten.gradient_weight(), magnitude.recip(), a);
+            }
+            return self.pull_back_product(h, magnitude, out, workspace);
+        }
         matrix_in(&mut workspace.square, m, m);
         let square = &mut workspace.square[..m * m];
         flatten.spread(
@@ -127,6 +146,12 @@ impl Factors {
         self.pull_back(h, Upstream::Square, out, workspace)
     }
 
+    fn check_pair<T: Scalar>(&self, h: &ArrayView2<'_, T>, out: &ArrayViewMut2<'_, T>) -> Result<()> {
+        check::shape("H", h, self.shape())?;
+        check::finite("H", h)?;
+        check::shape("output", &out.view(), self.shape())
+    }
+
     /// The formula, with `G` where `upstream` says.
     pub(crate) fn pull_back<T: Scalar>(
         &self,
@@ -135,10 +160,8 @@ impl Factors {
         mut out: ArrayViewMut2<'_, T>,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        let (n, m) = self.shape();
-        check::shape("H", &h, (n, m))?;
-        check::finite("H", &h)?;
-        check::shape("output", &out.view(), (n, m))?;
+        self.check_pair(&h, &out)?;
+        let m = self.shape().1;
         let p = self.choice().p;
         let g = match upstream {
             Upstream::Square => matrix_in(&mut workspace.square, m, m),
@@ -154,12 +177,8 @@ impl Factors {
         let mut g = g;
         g *= magnitude.recip();
 
-        let (kept, dropped) = self.split();
-        let [in_kept, coupling, null, rows] = &mut workspace.products;
-
-        // A = U_p^T G, the coupling X = K o (A U_d), and B = X U_d^T + null part:
-        // G_C = U_p B + (U_p B)^T.
-        let mut a = matrix_in(in_kept, p, m);
+        let (kept, _) = self.split();
+        let mut a = matrix_in(&mut workspace.products[0], p, m);
         match upstream {
             Upstream::Square => multiply(1.0, kept, g.view(), 0.0, &mut a),
             Upstream::Diagonal => {
@@ -169,6 +188,24 @@ impl Factors {
                     .for_each(|to, u, g| *to = u * g);
             }
         }
+        self.pull_back_product(h, magnitude, out, workspace)
+    }
+
+    /// The formula from `A = U_p^T G / magnitude` on, which is in the first of the
+    /// workspace's products; 0 < p < m.
+    fn pull_back_product<T: Scalar>(
+        &self,
+        h: ArrayView2<'_, T>,
+        magnitude: f64,
+        mut out: ArrayViewMut2<'_, T>,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let ((n, m), p) = (self.shape(), self.choice().p);
+        let (kept, dropped) = self.split();
+        let [in_kept, coupling, null, rows] = &mut workspace.products;
+
+        // The coupling X = K o (A U_d), and B = X U_d^T + the rest: G_C = U_p B + (U_p B)^T.
+        let mut a = matrix_in(in_kept, p, m);
         let mut x = matrix_in(coupling, p, dropped.nrows());
         multiply(1.0, a.view(), dropped.t(), 0.0, &mut x);
 

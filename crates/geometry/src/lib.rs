@@ -95,6 +95,7 @@ mod rectify;
 mod retraction;
 mod scalar;
 mod tangent;
+mod triangle;
 mod workspace;
 
 pub use angles::{PrincipalVectors, principal_angles, principal_angles_batch, principal_vectors};

@@ -13,6 +13,7 @@ mod determinism;
 mod extreme_values;
 mod fixture_values;
 mod gradient;
+mod kept_only;
 mod properties_angles;
 mod properties_cluster;
 mod properties_distance;
