@@ -28,7 +28,7 @@ const GRAM_HIGH_CUT: f64 = 0.7;
 
 /// Only the kept directions are made where there are this many in all, and at most the
 /// share [`FEW`] of them is kept: otherwise it is no faster.
-const MANY: usize = 32;
+const MANY: usize = 40;
 
 /// See [`MANY`].
 const FEW: usize = 4;

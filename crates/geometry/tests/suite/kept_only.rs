@@ -40,7 +40,7 @@ fn specimens(n: usize, m: usize, seed: u64) -> Vec<Array2<f32>> {
     .collect()
 }
 
-const SHAPES: [(usize, usize); 6] = [(32, 32), (33, 70), (90, 33), (64, 64), (45, 64), (300, 64)];
+const SHAPES: [(usize, usize); 6] = [(40, 40), (41, 70), (90, 41), (64, 64), (45, 64), (300, 64)];
 
 #[test]
 fn projectors_and_gradients_are_those_of_all_directions() {
