@@ -19,8 +19,8 @@ const ROWS: usize = 128;
 /// At most this many partial weight gradients are kept until they are added.
 const MOST_PARTIALS: usize = 32;
 
-/// From this many multiplications on, the two products of a single block are made
-/// side by side.
+/// From this many multiplications on, a single block is shared: the product in halves,
+/// the two of the gradients side by side.
 const ALONE_FROM: usize = 1 << 20;
 
 /// `x W^T + b`, rectified if asked for: rows x out.
@@ -33,6 +33,11 @@ pub(crate) fn forward<T: Element>(
     rectify: bool,
 ) -> Vec<T> {
     let rows = x.len() / in_features;
+    if is_alone(rows, ROWS, in_features, out_features) {
+        let mut out = in_halves(x, weight, in_features, out_features);
+        finish(&mut out, bias, out_features, rectify);
+        return out;
+    }
     let weight = Matrix::new(weight, out_features, in_features).transposed();
     let chunk = ROWS * out_features;
     let (out, _) = map_unwritten(rows * out_features, chunk, |block, out| {
@@ -42,6 +47,34 @@ pub(crate) fn forward<T: Element>(
         finish(out, bias, out_features, rectify);
         (out, ())
     });
+    out
+}
+
+/// Few but long rows, as the embeddings of a batch: no blocks to share, but work for two
+/// threads.
+fn is_alone(rows: usize, block_rows: usize, in_features: usize, out_features: usize) -> bool {
+    rows <= block_rows && rows * in_features * out_features >= ALONE_FROM
+}
+
+/// `x W^T`, the first half of the outputs beside the second, whether there is a second
+/// thread or not.
+fn in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features: usize) -> Vec<T> {
+    let x = Matrix::new(x, x.len() / in_features, in_features);
+    let half = out_features / 2;
+    let (first, second) = weight.split_at(half * in_features);
+    let part = |weight, outputs| product(x, Matrix::new(weight, outputs, in_features).transposed());
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    rayon::in_place_scope(|scope| {
+        scope.spawn(|_| left = part(first, half));
+        right = part(second, out_features - half);
+    });
+    let mut out = Vec::with_capacity(left.len() + right.len());
+    // A layer with one output has no first half.
+    let mut left = left.chunks_exact(half.max(1));
+    for right in right.chunks_exact(out_features - half) {
+        out.extend_from_slice(left.next().unwrap_or_default());
+        out.extend_from_slice(right);
+    }
     out
 }
 
@@ -92,9 +125,7 @@ pub(crate) fn backward<T: Element>(
     let rows = x.len() / in_features;
     let block_rows = ROWS.max(rows.div_ceil(MOST_PARTIALS));
     let weight = Matrix::new(weight, out_features, in_features);
-    // Few but long rows, as the embeddings of a batch: no blocks to share, but two
-    // products.
-    let alone = rows <= block_rows && rows * in_features * out_features >= ALONE_FROM;
+    let alone = is_alone(rows, block_rows, in_features, out_features);
 
     // One block: the gradient of its rows, and its part of the bias gradient.
     let gated = |block: usize, rows: usize| {
@@ -209,4 +240,38 @@ vectorised! {
 
 fn add<T: Element>(sum: &mut [T], term: &[T]) {
     sum.iter_mut().zip(term).for_each(|(sum, &term)| *sum += term);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small whole numbers: the sums are exact, in whatever order.
+    fn counting(length: usize) -> Vec<f32> {
+        (0..length).map(|i| (i * 7 % 11) as f32 - 5.0).collect()
+    }
+
+    #[test]
+    fn halves_make_up_the_whole() {
+        for (rows, inputs, outputs) in [(3, 5, 1), (2, 9, 2), (4, 8, 7), (32, 2080, 64)] {
+            let (x, weight) = (counting(rows * inputs), counting(outputs * inputs));
+            let whole = product(
+                Matrix::new(&x, rows, inputs),
+                Matrix::new(&weight, outputs, inputs).transposed(),
+            );
+            assert_eq!(
+                in_halves(&x, &weight, inputs, outputs),
+                whole,
+                "{rows} x {inputs} x {outputs}"
+            );
+            let bias = counting(outputs);
+            let layer = forward(&x, &weight, Some(&bias), inputs, outputs, true);
+            let expected: Vec<f32> = whole
+                .iter()
+                .enumerate()
+                .map(|(at, y)| (y + bias[at % outputs]).max(0.0))
+                .collect();
+            assert_eq!(layer, expected, "{rows} x {inputs} x {outputs}");
+        }
+    }
 }
