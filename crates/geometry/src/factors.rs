@@ -26,12 +26,12 @@ const GRAM_GAP: f64 = 2e-3;
 /// its projector error is smaller by the factor `(sigma_p + sigma_{p+1}) / sigma_1`.
 const GRAM_HIGH_CUT: f64 = 0.7;
 
-/// Only the kept directions are made where there are this many in all, and at most the
-/// share [`FEW`] of them is kept: otherwise it is no faster.
-const MANY: usize = 40;
+/// Only the kept directions are made where there are at least this many in all: of fewer,
+/// all are as fast.
+const LEAST_ORDER: usize = 40;
 
-/// See [`MANY`].
-const FEW: usize = 4;
+/// ... and where no more than one in this many is kept ...
+const KEPT_ONE_IN: usize = 4;
 
 /// ... and where the cut is so wide that the guard of the gradient
 /// ([`Scalar::GAP_GUARD`](crate::Scalar::GAP_GUARD)) does nothing that f32 could show,
@@ -161,11 +161,11 @@ impl Factors {
     }
 
     /// [`Factors::compute`] for those who want the projector, the basis and their
-    /// gradients, and no other p than the rule's: up to twice as fast for f32 data where
-    /// few directions are kept, because the others are not made.
+    /// gradients, and no other p than the rule's. Faster for f32 data where few of many
+    /// directions are kept, because the others are then not made.
     ///
-    /// [`Factors::hold_rank`] can lower p afterwards, and not raise it. All else is the
-    /// same to rounding.
+    /// [`Factors::hold_rank`] can lower p afterwards, and need not be able to raise it. All
+    /// else is the same to rounding.
     ///
     /// # Errors
     /// As [`Factors::compute`].
@@ -174,7 +174,7 @@ impl Factors {
     /// use egg_geometry::{Factors, RankRule, Workspace};
     /// use ndarray::Array2;
     ///
-    /// let h = Array2::from_shape_fn((20, 8), |(i, j)| ((i * j) as f32 * 0.7).sin());
+    /// let h = Array2::from_shape_fn((90, 64), |(i, j)| ((i * j) as f32 * 0.7).sin() + 0.1 * (j % 3) as f32);
     /// let (mut all, mut kept, mut workspace) = (Factors::new(), Factors::new(), Workspace::new());
     /// all.compute(h.view(), RankRule::Fixed(1), &mut workspace)?;
     /// kept.compute_kept(h.view(), RankRule::Fixed(1), &mut workspace)?;
@@ -313,13 +313,13 @@ impl Factors {
         Ok(vectors)
     }
 
-    /// Whether the directions that are dropped can be done without; see [`FEW`].
+    /// Whether the directions that are dropped can be done without; see [`LEAST_ORDER`].
     fn kept_are_few_and_clear(&self) -> bool {
         let p = self.choice.p;
         let nearest = self.eigenvalue(p);
         let clear = |pair: &[f64]| pair[0] * pair[0] - pair[1] * pair[1] >= CLEAR_PAIR * self.eigenvalue(0);
-        self.sigma.len() >= MANY
-            && (1..=self.sigma.len() / FEW).contains(&p)
+        self.sigma.len() >= LEAST_ORDER
+            && (1..=self.sigma.len() / KEPT_ONE_IN).contains(&p)
             && self.eigenvalue(p - 1) - nearest >= CLEAR_CUT * self.eigenvalue(p - 1)
             && self.sigma[..=p].windows(2).all(clear)
     }
@@ -394,17 +394,16 @@ impl Factors {
     fn directions_from_rows(&mut self, stored: usize, workspace: &mut Workspace) {
         let (rows, columns) = (self.rows, self.columns);
         self.stored = stored;
-        let kept = stored;
-        self.directions.resize(kept * columns, 0.0);
+        self.directions.resize(stored * columns, 0.0);
         let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
-        let vectors = matrix_ref(&workspace.square[..kept * rows], kept, rows);
-        let mut directions = matrix_mut(&mut self.directions, kept, columns);
+        let vectors = matrix_ref(&workspace.square[..stored * rows], stored, rows);
+        let mut directions = matrix_mut(&mut self.directions, stored, columns);
         multiply(1.0, vectors, scaled, 0.0, &mut directions);
         for (mut direction, sigma) in directions.rows_mut().into_iter().zip(&self.sigma) {
             direction *= sigma.recip();
         }
 
-        let (Some(&largest), Some(&least)) = (self.sigma.first(), self.sigma.get(kept.saturating_sub(1)))
+        let (Some(&largest), Some(&least)) = (self.sigma.first(), self.sigma.get(stored.saturating_sub(1)))
         else {
             return;
         };
@@ -450,8 +449,8 @@ impl Factors {
     }
 
     /// Holds p at a value, whatever a rule says and whatever is tied; p is
-    /// capped by the numerical rank, and after [`Factors::compute_kept`] by the rule's
-    /// own p. For gradient checks and for those who want to cut inside a tie on purpose.
+    /// capped by the numerical rank, and after [`Factors::compute_kept`] by what was
+    /// stored, which may be the rule's own p. For gradient checks and for those who want to cut inside a tie on purpose.
     ///
     /// ```
     /// use egg_geometry::{Factors, RankRule, Workspace};
@@ -511,6 +510,11 @@ impl Factors {
             Rest::Null => None,
             Rest::Unknown => Some(&self.reduced),
         }
+    }
+
+    /// The kept directions, one after another.
+    pub(crate) fn kept_directions(&self) -> &[f64] {
+        &self.directions[..self.choice.p * self.columns]
     }
 
     /// Directions kept (p x m) and stored though dropped, one per row.
@@ -579,8 +583,7 @@ impl Factors {
     ) -> Result<()> {
         flatten.check_length(self.columns, out.len())?;
         if self.choice.p <= triangle::MOST {
-            let kept = &self.directions[..self.choice.p * self.columns];
-            triangle::square_of(kept, self.columns, flatten.weight(), out);
+            triangle::square_of(self.kept_directions(), self.columns, flatten.weight(), out);
             return Ok(());
         }
         let projector = self.projector_in(&mut workspace.square);

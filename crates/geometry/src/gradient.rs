@@ -18,8 +18,8 @@
 //! bounded by `1 / (2 eps)`, and 0 on a tie, where `P` has no derivative.
 //!
 //! Dropped directions appear only in `sum_j u_j u_j^T / (lambda_i - lambda_j)`, which is
-//! `(lambda_i - C)^{-1}` beside the kept ones: where these were not stored, it is
-//! solved for.
+//! `(lambda_i - C)^{-1}` beside the kept ones: where the dropped ones were not stored, it
+//! is solved for.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
 
@@ -118,7 +118,8 @@ impl Factors {
         )?;
         let p = self.choice().p;
         if let Some(flat) = embedding_gradient.as_slice()
-            && (1..=triangle::MOST.min(m - 1)).contains(&p)
+            && (1..=triangle::MOST).contains(&p)
+            && p < m
         {
             self.check_pair(&h, &out)?;
             let magnitude = entrywise::max_abs(flat).as_f64();
@@ -127,11 +128,15 @@ impl Factors {
                 return Ok(());
             }
             let magnitude = power_of_two_below(magnitude);
-            let (kept, _) = self.split();
-            let a = matrix_in(&mut workspace.products[0], p, m);
-            if let (Some(kept), Some(a)) = (kept.as_slice(), a.into_slice()) {
-                triangle::multiply(kept, m, flat, flatten.gradient_weight(), magnitude.recip(), a);
-            }
+            matrix_in(&mut workspace.products[0], p, m);
+            triangle::multiply(
+                self.kept_directions(),
+                m,
+                flat,
+                flatten.gradient_weight(),
+                magnitude.recip(),
+                &mut workspace.products[0][..p * m],
+            );
             return self.pull_back_product(h, magnitude, out, workspace);
         }
         matrix_in(&mut workspace.square, m, m);

@@ -10,7 +10,7 @@ use crate::scalar::Scalar;
 /// and leave behind.
 ///
 /// One per thread, used again and again: after the largest matrix has been
-/// seen, nothing is allocated for f32 data. (f64 data may need an SVD, which
+/// seen, by the workspace and by the factors, nothing is allocated for f32 data. (f64 data may need an SVD, which
 /// does; and ndarray's own matrix products, for less than 8 rows or without
 /// OpenBLAS, take a buffer each.)
 ///

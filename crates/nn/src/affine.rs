@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::blocks::{map, map_unwritten};
+use crate::blocks::{both, map, map_unwritten};
 use crate::columns::{for_columns, part};
 use crate::element::Element;
 use crate::product::{Matrix, multiply, product};
@@ -63,11 +63,7 @@ fn in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features
     let half = out_features / 2;
     let (first, second) = weight.split_at(half * in_features);
     let part = |weight, outputs| product(x, Matrix::new(weight, outputs, in_features).transposed());
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    rayon::in_place_scope(|scope| {
-        scope.spawn(|_| left = part(first, half));
-        right = part(second, out_features - half);
-    });
+    let (left, right) = both(|| part(first, half), || part(second, out_features - half));
     let mut out = Vec::with_capacity(left.len() + right.len());
     // A layer with one output has no first half.
     let mut left = left.chunks_exact(half.max(1));
@@ -108,9 +104,8 @@ pub(crate) struct Wanted {
     pub(crate) bias: bool,
 }
 
-/// Gradients with respect to the input (if wanted), the weight and the bias (zeros
-/// unless wanted),
-/// from the gradient `g` of the output and, if that was rectified, the output.
+/// Gradients with respect to the input (if wanted), the weight and the bias (without
+/// meaning unless wanted), from the gradient `g` of the output and, if that was rectified, the output.
 ///
 /// `dx = g W`, `dW = g^T x`, `db = g^T 1`, with `g` gated by `output > 0`.
 pub(crate) fn backward<T: Element>(
@@ -159,16 +154,10 @@ pub(crate) fn backward<T: Element>(
             let rows = dx.len() / in_features;
             let (g, db) = gated(block, rows);
             let g = Matrix::new(&g, rows, out_features);
-            let mut dw = Vec::new();
             let weight_gradient = || product(g.transposed(), rows_of(block, rows));
-            let dx = if alone {
-                rayon::in_place_scope(|scope| {
-                    scope.spawn(|_| dw = weight_gradient());
-                    multiply(g, weight, dx)
-                })
-            } else {
-                dw = weight_gradient();
-                multiply(g, weight, dx)
+            let (dw, dx) = match alone {
+                true => both(weight_gradient, || multiply(g, weight, dx)),
+                false => (weight_gradient(), multiply(g, weight, dx)),
             };
             (dx, (dw, db))
         });

@@ -108,6 +108,22 @@ pub fn map<T: Sync, R: Send>(data: &[T], chunk: usize, work: impl Fn(usize, &[T]
     share(data.len(), data.chunks(chunk.max(1)), work)
 }
 
+/// Two results, side by side if there is a thread for the first.
+pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    if rayon::current_num_threads() == 1 {
+        return (first(), second());
+    }
+    let mut found = None;
+    let second = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| found = Some(first()));
+        second()
+    });
+    (
+        found.unwrap_or_else(|| unreachable!("the scope waits for it")),
+        second,
+    )
+}
+
 /// Shares blocks, `numbers` numbers in all, between the threads.
 pub(crate) fn share<B: Send, R: Send>(
     numbers: usize,
@@ -169,6 +185,15 @@ mod tests {
             });
             assert_eq!(numbers, vec![7; len]);
             assert_eq!(starts, (0..len).step_by(chunk).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn two_results_come_in_their_order_on_any_number_of_threads() {
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let found = pool.unwrap().install(|| both(|| "first", || 2));
+            assert_eq!(found, ("first", 2));
         }
     }
 

@@ -330,6 +330,16 @@ fn factors_and_gradients_of_other_shapes() {
     );
     none.embed_into::<f64>(Flatten::Upper, &mut [], &mut work)
         .unwrap();
+    let (nothing, mut empty) = (Array2::<f64>::zeros((0, 0)), Array2::zeros((0, 0)));
+    let flat = ndarray::Array1::zeros(0);
+    none.gradient_of_embedding(
+        nothing.view(),
+        flat.view(),
+        Flatten::Upper,
+        empty.view_mut(),
+        &mut work,
+    )
+    .unwrap();
     factors.hold_rank(99);
     assert_eq!(factors.choice().p, 2);
 }

@@ -1,4 +1,4 @@
-//! Eigenvectors of small symmetric matrices, four times as fast as LAPACK's
+//! Eigenvectors of small symmetric matrices, three times as fast as LAPACK's
 //! `dsyevd` (order 8 to 64), because nothing is called and every loop runs on
 //! whole vectors of the processor.
 //!

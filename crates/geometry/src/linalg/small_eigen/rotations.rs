@@ -32,6 +32,9 @@ impl Rotations {
         self.sweeps.clear();
         self.negative.clear();
         self.negative.extend(negative);
+        // As many as are usual, and more.
+        self.turns.reserve(self.negative.len() * self.negative.len());
+        self.sweeps.reserve(4 * self.negative.len());
     }
 
     pub(super) fn begin_sweep(&mut self, first: usize, last: usize) {

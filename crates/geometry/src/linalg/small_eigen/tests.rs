@@ -279,11 +279,15 @@ fn solutions_beside_an_eigenvector() {
             (0..order).map(|i| if i == 0 { 3.0 } else { 1.0 }).collect(),
             (0..order).map(|i| 10f64.powi(100 - i as i32)).collect(),
         ];
-        for spectrum in &spectra {
+        for (spectrum, definiteness) in spectra.iter().flat_map(|spectrum| {
+            [
+                (spectrum, Definiteness::Unknown),
+                (spectrum, Definiteness::Semidefinite),
+            ]
+        }) {
             let a = with_eigenvalues(spectrum, &mut rng);
             let mut vectors: Vec<f64> = a.iter().copied().collect();
             let mut values = vec![0.0; order];
-            let definiteness = [Definiteness::Unknown, Definiteness::Semidefinite][order % 2];
             assert!(begin(order, &vectors, definiteness, &mut values, &mut memory));
             all_vectors(&mut vectors, &mut memory);
             let vectors = ArrayView2::from_shape((order, order), &vectors).unwrap();
@@ -298,10 +302,13 @@ fn solutions_beside_an_eigenvector() {
             for (vector, value) in vectors.rows().into_iter().zip(&values).take(order - 1) {
                 expected.scaled_add(b.dot(&vector) / (lambda - value), &vector);
             }
-            let mut x = b.clone();
+            // In company: each row has its own lambda.
+            let mut rows = Array2::from_shape_fn((3, order), |(_, column)| b[column]);
+            let lambdas = [2.0 * lambda, lambda, 1.5 * lambda];
             memory
                 .reduced
-                .solve(&[lambda], x.as_slice_mut().unwrap(), &mut workspace);
+                .solve(&lambdas, rows.as_slice_mut().unwrap(), &mut workspace);
+            let mut x = rows.row(1).to_owned();
             beside(&mut x);
             let apart = (&x - &expected).dot(&(&x - &expected)).sqrt() / expected.dot(&expected).sqrt();
             let gap = (lambda - values[order - 2]) / lambda;
