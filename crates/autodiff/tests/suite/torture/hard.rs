@@ -171,20 +171,47 @@ pub(crate) fn judge<T: Number>(
     tally.require(gradient.iter().all(|entry| entry.is_finite()), || {
         format!("gradient not finite: {}", about())
     });
+    // What training has: the triangle alone, and its gradient.
+    let length = Flatten::length(m);
+    let (mut flat, mut by_triangle) = (vec![T::rounded(0.0); length], Array2::zeros(h.dim()));
+    let weights_of_g = ndarray::Array1::from(upper_weights(&g));
+    let outcome = factors
+        .embed_into(Flatten::Upper, &mut flat, workspace)
+        .and_then(|()| {
+            let out = by_triangle.view_mut();
+            factors.gradient_of_embedding(h.view(), weights_of_g.view(), Flatten::Upper, out, workspace)
+        });
+    if let Err(error) = outcome {
+        return tally.fail(format!("{error}: {}", about()));
+    }
+    // Sums of p products, in another order.
+    let upper = projector.indexed_iter().filter(|((i, j), _)| i <= j);
+    tally.require(
+        flat.iter()
+            .zip(upper)
+            .all(|(found, (_, entry))| (found.as_f64() - entry.as_f64()).abs() <= 2.0 * T::OF.eps),
+        || format!("the embedding is not the projector: {}", about()),
+    );
+    tally.require(by_triangle.iter().all(|entry| entry.is_finite()), || {
+        format!("gradient of the embedding not finite: {}", about())
+    });
+
     let (first, kept, dropped) = (sigma[0], reference.sigma(p.wrapping_sub(1)), reference.sigma(p));
     let gap = kept - dropped;
     if with_differences && p > 0 && p < m && gap >= clear_cut::<T>() * first {
         let direction = specimen.direction(rng);
         let wanted = specimen.difference(&direction, 1e-9 * gap, &g.mapv(T::as_f64), weights);
-        if let Some((found, slack)) = specimen.along(&gradient, &direction) {
-            tally.derivatives += 1;
-            let off = ((found - wanted).abs() - slack).max(0.0);
-            let allowed = T::OF.eps / gap + allowed_error / gap;
-            tally.note(Measure::Gradient, off / allowed, about);
+        for gradient in [&gradient, &by_triangle] {
+            if let Some((found, slack)) = specimen.along(gradient, &direction) {
+                tally.derivatives += 1;
+                let off = ((found - wanted).abs() - slack).max(0.0);
+                let allowed = T::OF.eps / gap + allowed_error / gap;
+                tally.note(Measure::Gradient, off / allowed, about);
+            }
         }
     }
     if with_differences {
-        through_the_tape(specimen, rule, &projector, &gradient, &g, tally);
+        through_the_tape(specimen, rule, &flat, &by_triangle, weights_of_g.to_vec(), tally);
     }
 }
 
@@ -192,32 +219,27 @@ pub(crate) fn judge<T: Number>(
 fn through_the_tape<T: Number>(
     specimen: &Specimen<T>,
     rule: RankRule,
-    projector: &Array2<T>,
+    flat: &[T],
     gradient: &Array2<T>,
-    g: &Array2<T>,
+    weights: Vec<T>,
     tally: &mut Tally,
 ) {
     let (n, m) = specimen.h.dim();
     let run = || -> egg_autodiff::Result<(Vec<T>, Vec<T>)> {
         let h = on_tape(&specimen.h)?;
         let rows = Embedder::new(rule, Flatten::Upper)?.embed(&h, &[0, n])?;
-        let loss = (&rows * upper_weights(g)?)?.sum_all()?;
-        let gradients = loss.backward()?;
+        let weights = Tensor::from_vec(weights, rows.shape(), &Device::Cpu)?;
+        let gradients = (&rows * weights)?.sum_all()?.backward()?;
         let found = gradients
             .get(&h)
             .ok_or_else(|| candle_core::Error::msg("no gradient"))?;
         Ok((rows.flatten_all()?.to_vec1()?, found.flatten_all()?.to_vec1()?))
     };
     match run() {
-        Ok((flat, found)) => {
-            let upper = projector
-                .indexed_iter()
-                .filter(|((i, j), _)| i <= j)
-                .map(|(_, entry)| *entry);
-            tally.require(flat.iter().copied().eq(upper), || {
-                format!("the embedding is not the projector: {rule:?} of {n} x {m}")
+        Ok((rows, found)) => {
+            tally.require(rows == flat, || {
+                format!("the tape has another embedding: {rule:?} of {n} x {m}")
             });
-            // 2 G_ij and back by half: no digit is lost.
             tally.require(found.iter().eq(gradient.iter()), || {
                 format!("the tape has another gradient: {rule:?} of {n} x {m}")
             });
@@ -236,13 +258,10 @@ pub(crate) fn on_tape<T: Number>(h: &Array2<T>) -> egg_autodiff::Result<Var> {
 }
 
 /// The gradient by the flattened upper triangle that `G` by the whole amounts to.
-pub(crate) fn upper_weights<T: Number>(g: &Array2<T>) -> egg_autodiff::Result<Tensor> {
+pub(crate) fn upper_weights<T: Number>(g: &Array2<T>) -> Vec<T> {
     let two = T::rounded(2.0);
-    let weights: Vec<T> = g
-        .indexed_iter()
+    g.indexed_iter()
         .filter(|((i, j), _)| i <= j)
         .map(|((i, j), entry)| if i == j { *entry } else { two * *entry })
-        .collect();
-    let shape = (1, weights.len());
-    Ok(Tensor::from_vec(weights, shape, &Device::Cpu)?)
+        .collect()
 }

@@ -159,8 +159,10 @@ pub(super) fn to_original<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64
 /// The reverse, `x Q`.
 #[inline(always)]
 pub(super) fn to_tridiagonal<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
-    for k in 0..(a.len() / stride).saturating_sub(1) {
-        reflect_rows(simd, stride, k, a, tau[k], rows);
+    // There is none for the last row.
+    let reflections = (a.len() / stride).saturating_sub(1);
+    for (k, tau) in tau[..reflections].iter().enumerate() {
+        reflect_rows(simd, stride, k, a, *tau, rows);
     }
 }
 
