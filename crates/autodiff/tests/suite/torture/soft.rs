@@ -1,5 +1,6 @@
 //! Soft EGG: a filter in the place of the cut, and its gradient.
 
+use candle_core::{Device, Tensor};
 use egg_autodiff::{Filter, Flatten, soft_embed};
 use ndarray::{Array2, Axis};
 use rand::RngExt;
@@ -46,7 +47,8 @@ fn run<T: Number>(
     let (n, m) = h.dim();
     let tape = on_tape(h)?;
     let rows = soft_embed(&tape, &[0, n], filter, Flatten::Upper)?;
-    let gradients = (&rows * upper_weights(g)?)?.sum_all()?.backward()?;
+    let weights = Tensor::from_vec(upper_weights(g), rows.shape(), &Device::Cpu)?;
+    let gradients = (&rows * weights)?.sum_all()?.backward()?;
     let found = gradients
         .get(&tape)
         .ok_or_else(|| candle_core::Error::msg("no gradient"))?;
