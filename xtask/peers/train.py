@@ -91,7 +91,11 @@ class BatchedProjector(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, c):
-        values, vectors = torch.linalg.eigh(c)
+        try:
+            values, vectors = torch.linalg.eigh(c)
+        except torch.linalg.LinAlgError:
+            # In f32 it does not always converge.
+            values, vectors = (part.to(c.dtype) for part in torch.linalg.eigh(c.double()))
         kept = values > THRESHOLD**2
         kept[:, -1] = True
         ctx.save_for_backward(vectors, values, kept)

@@ -144,14 +144,18 @@ impl Runner for SideBySide {
     fn run(&mut self, task: &str) -> Result<Answer, String> {
         self.first.ask(task)?;
         self.others.iter_mut().try_for_each(|child| child.ask(task))?;
-        let mut slowest = self.first.hear(task)?;
+        let mut slowest = self.first.hear(task);
         for child in &mut self.others {
-            let answer = child.hear(task)?;
-            if answer.seconds > slowest.seconds {
-                slowest = answer;
-            }
+            // Heard even after an error: an answer that nobody has taken would be the next
+            // task's.
+            let answer = child.hear(task);
+            slowest = match (slowest, answer) {
+                (Ok(slowest), Ok(answer)) if answer.seconds <= slowest.seconds => Ok(slowest),
+                (Ok(_), answer) => answer,
+                (Err(error), _) => Err(error),
+            };
         }
-        Ok(slowest)
+        slowest
     }
 }
 
@@ -250,6 +254,26 @@ mod tests {
         assert_eq!(both.run("one").unwrap().seconds, 0.7);
         assert!(both.run("two").is_err(), "they have left");
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// One that can't do a task does not put the others out of step.
+    #[cfg(unix)]
+    #[test]
+    fn an_error_of_one_ends_with_its_task() {
+        let of = |number: usize| {
+            let first = match number {
+                0 => r#"{"task":"one","error":"no"}"#,
+                _ => r#"{"task":"one","seconds":0.1}"#,
+            };
+            let mut command = Command::new("sh");
+            command.arg("-c").arg(format!(
+                r#"echo '{{"ready":true}}'; read task; echo '{first}'; read task; echo '{{"task":"two","seconds":0.2}}'"#
+            ));
+            command
+        };
+        let mut both = SideBySide::start("sh", 2, of).unwrap();
+        assert!(both.run("one").unwrap_err().contains("no"));
+        assert_eq!(both.run("two").unwrap().seconds, 0.2);
     }
 
     #[cfg(unix)]
