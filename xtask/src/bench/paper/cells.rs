@@ -216,10 +216,13 @@ fn build(workspace: &Workspace, backend: &Backend, package: &str, example: &str)
     }
     let name = format!("{example}{}", std::env::consts::EXE_SUFFIX);
     let built = workspace.target.join("release/examples").join(&name);
-    let copy = workspace.scratch("bench/paper")?.join(&name);
-    // Not written over: an earlier copy may be running.
-    let _ = std::fs::remove_file(&copy);
-    std::fs::copy(&built, &copy).map_err(|e| Error::while_doing(built.display(), e))?;
+    let folder = workspace.scratch("bench/paper")?;
+    let copy = folder.join(&name);
+    // Whole under a name of its own first: an earlier copy may be running, and another
+    // call may be about to start this one.
+    let new = folder.join(format!("{name}.{}", std::process::id()));
+    let placed = std::fs::copy(&built, &new).and_then(|_| std::fs::rename(&new, &copy));
+    placed.map_err(|e| Error::while_doing(built.display(), e))?;
     Ok(copy)
 }
 
