@@ -34,9 +34,12 @@ impl Timed {
     }
 }
 
-/// The mean time of as many executions as fill this many seconds: one of a few
-/// milliseconds says more of the scheduler than of the code. The peers do the same.
-const AT_LEAST: f64 = 0.05;
+/// A task is done until this many seconds are over, and the mean time counts: one of a
+/// few milliseconds says more of the scheduler than of the code. The peers do the same.
+fn turn() -> f64 {
+    let said = std::env::var("EGG_BENCH_TURN").ok();
+    said.and_then(|seconds| seconds.parse().ok()).unwrap_or(0.05)
+}
 
 /// Whether `cargo xtask test` is looking if all tasks still run: then inputs are as
 /// small as they can be, no data set is looked for, and nothing is repeated.
@@ -45,13 +48,13 @@ pub(crate) fn tiny() -> bool {
 }
 
 pub(crate) fn timed<T, E: Into<Box<dyn Error>>>(work: impl Fn() -> Result<T, E>) -> Outcome<(f64, T)> {
-    let start = Instant::now();
+    let (turn, start) = (turn(), Instant::now());
     let mut executions = 0.0;
     loop {
         let result = std::hint::black_box(work().map_err(Into::into)?);
         executions += 1.0;
         let elapsed = start.elapsed().as_secs_f64();
-        if elapsed >= AT_LEAST || tiny() {
+        if elapsed >= turn || tiny() {
             return Ok((elapsed / executions, result));
         }
     }

@@ -262,7 +262,7 @@ where
             }
         }
     };
-    let helpers = rayon::current_num_threads().min(jobs.len()).saturating_sub(1);
+    let helpers = egg_threads::helpers(jobs.len());
     let jobs = Mutex::new(jobs.into_iter());
     let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
     let take = || {
@@ -271,14 +271,7 @@ where
             work(job, loan.get());
         }
     };
-    // The calling thread works as well: from outside the pool a parallel
-    // iterator would hand everything over and sleep.
-    rayon::in_place_scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(|_| take());
-        }
-        take();
-    });
+    egg_threads::together(helpers, take);
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(()),
         Some((graph, error)) => Err(error.in_graph(graph)),

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use crate::blocks::{both, map, map_unwritten};
+use egg_threads::both;
+
+use crate::blocks::{map, map_unwritten};
 use crate::columns::{for_columns, part};
 use crate::element::Element;
 use crate::product::{Matrix, multiply, product};

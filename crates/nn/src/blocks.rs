@@ -4,10 +4,8 @@
 //! order of the blocks. How many threads share the blocks changes nothing in
 //! that order, and so no bit of the result.
 //!
-//! The calling thread takes blocks as well, and rayon's threads help. (A
-//! parallel iterator called from outside the pool hands everything over and
-//! sleeps until it is done. Of a small layer's samples more than a quarter were
-//! in the kernel's scheduler then.)
+//! The calling thread takes blocks as well, and rayon's threads help
+//! ([`egg_threads`]).
 
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
@@ -108,22 +106,6 @@ pub fn map<T: Sync, R: Send>(data: &[T], chunk: usize, work: impl Fn(usize, &[T]
     share(data.len(), data.chunks(chunk.max(1)), work)
 }
 
-/// Two results, side by side if there is a thread for the first.
-pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    if rayon::current_num_threads() == 1 {
-        return (first(), second());
-    }
-    let mut found = None;
-    let second = rayon::in_place_scope(|scope| {
-        scope.spawn(|_| found = Some(first()));
-        second()
-    });
-    (
-        found.unwrap_or_else(|| unreachable!("the scope waits for it")),
-        second,
-    )
-}
-
 /// Shares blocks, `numbers` numbers in all, between the threads.
 pub(crate) fn share<B: Send, R: Send>(
     numbers: usize,
@@ -132,7 +114,7 @@ pub(crate) fn share<B: Send, R: Send>(
 ) -> Vec<R> {
     let count = blocks.len();
     let blocks = blocks.enumerate();
-    let helpers = rayon::current_num_threads().min(count).saturating_sub(1);
+    let helpers = egg_threads::helpers(count);
     if numbers < PARALLEL_FROM || helpers == 0 {
         return blocks.map(|(index, block)| work(index, block)).collect();
     }
@@ -147,12 +129,7 @@ pub(crate) fn share<B: Send, R: Send>(
             results.push((index, result));
         }
     };
-    rayon::in_place_scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(|_| take());
-        }
-        take();
-    });
+    egg_threads::together(helpers, take);
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_unstable_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
@@ -185,15 +162,6 @@ mod tests {
             });
             assert_eq!(numbers, vec![7; len]);
             assert_eq!(starts, (0..len).step_by(chunk).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn two_results_come_in_their_order_on_any_number_of_threads() {
-        for threads in [1, 2] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            let found = pool.unwrap().install(|| both(|| "first", || 2));
-            assert_eq!(found, ("first", 2));
         }
     }
 

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use candle_core::DType;
@@ -16,7 +17,7 @@ use egg_graph::{
 };
 use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, cross_entropy};
 use egg_pool::PoolingConfig;
-use egg_pool::data::{BatchTargets, Convolved, PreparedGraphs};
+use egg_pool::data::{Batch, BatchTargets, Convolved, PreparedGraphs};
 use egg_pool::model::{Architecture, Model, ModelConfig};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -126,20 +127,29 @@ impl Training {
     fn epoch(&mut self) -> Outcome<f64> {
         let order = random_order(self.graphs.dataset().len(), &mut self.rng);
         let mut total = 0.0;
-        for indices in batches(&order, self.batch_size) {
-            let batch = self.graphs.batch(indices)?;
-            let Some(BatchTargets::Classes(classes)) = &batch.targets else {
-                return Err("no classes".into());
-            };
-            let output = self
-                .model
-                .network()
-                .forward(&batch, &mut Pass::Training(&mut self.rng))?;
-            let loss = cross_entropy(&output.scores, classes, Reduction::Sum)?;
-            self.adam.step(&loss.backward()?)?;
-            total += f64::from(loss.to_scalar::<f32>()?);
-        }
-        Ok(total)
+        let (graphs, parts) = (self.graphs.clone(), batches(&order, self.batch_size));
+        let trained = graphs.each_batch(parts, |batch| match self.step(batch) {
+            Ok(loss) => {
+                total += loss;
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        });
+        trained.break_value().map_or(Ok(total), Err)
+    }
+
+    fn step(&mut self, batch: egg_pool::Result<Batch>) -> Outcome<f64> {
+        let batch = batch?;
+        let Some(BatchTargets::Classes(classes)) = &batch.targets else {
+            return Err("no classes".into());
+        };
+        let output = self
+            .model
+            .network()
+            .forward(&batch, &mut Pass::Training(&mut self.rng))?;
+        let loss = cross_entropy(&output.scores, classes, Reduction::Sum)?;
+        self.adam.step(&loss.backward()?)?;
+        Ok(f64::from(loss.to_scalar::<f32>()?))
     }
 }
 

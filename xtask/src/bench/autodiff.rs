@@ -1,7 +1,7 @@
 //! The differentiable embedding and the training parts against PyTorch, and a
 //! whole step of training against PyTorch Geometric.
 
-use super::suite::{Comparison, Suite};
+use super::suite::{Comparison, SHORT_TURN, Suite};
 
 /// Results are f32, and sums run in different orders. The checksum is a sum of
 /// logarithms, about 10 to 60, or of two losses.
@@ -14,6 +14,7 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/autodiff.py",
     requirements: "xtask/peers/torch-requirements.txt",
+    turn: SHORT_TURN,
     datasets: &[],
     comparisons: &[
         embedding(

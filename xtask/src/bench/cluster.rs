@@ -1,6 +1,6 @@
 //! Node clustering against a dense autoencoder in PyTorch and scikit-learn.
 
-use super::suite::{Comparison, Suite};
+use super::suite::{Comparison, SHORT_TURN, Suite};
 
 pub(super) const SUITE: Suite = Suite {
     name: "cluster",
@@ -9,6 +9,7 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/cluster.py",
     requirements: "xtask/peers/cluster-requirements.txt",
+    turn: SHORT_TURN,
     // Weights, noise and starts are drawn by different generators: but for the
     // measures, only times are compared.
     datasets: &["Cora", "Citeseer", "Pubmed"],

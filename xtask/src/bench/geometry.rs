@@ -1,7 +1,7 @@
 //! The geometry crate against SciPy, NumPy and Pymanopt, and its projector
 //! against the bare linear algebra inside it.
 
-use super::suite::{Comparison, Suite};
+use super::suite::{Comparison, SHORT_TURN, Suite};
 
 /// The projector may cost at most 15 % more than the raw calls it is made of.
 const NO_MORE_THAN_15_PERCENT: f64 = 1.0 / 1.15;
@@ -13,6 +13,7 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/geometry.py",
     requirements: "xtask/peers/geometry-requirements.txt",
+    turn: SHORT_TURN,
     datasets: &[],
     comparisons: &[
         Comparison::with_peer(

@@ -1,7 +1,7 @@
 //! The graph crate's sparse products, convolution and batching, and the dense
 //! layers below them, against PyTorch and PyTorch Geometric.
 
-use super::suite::{Comparison, Suite};
+use super::suite::{Comparison, SHORT_TURN, Suite};
 
 /// Results are f32, and sums run in different orders. The checksum is a sum of
 /// logarithms, about 10 to 60.
@@ -14,6 +14,7 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: false,
     script: "xtask/peers/graph.py",
     requirements: "xtask/peers/torch-requirements.txt",
+    turn: SHORT_TURN,
     datasets: &[],
     comparisons: &[
         Comparison::with_peer(

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::child::{Runner, TaskChild};
 use super::report::save;
-use super::suite::{Comparison, Suite};
+use super::suite::{Comparison, SHORT_TURN, Suite};
 use super::svg::{Bar, bars_about};
 use super::{NO_EXPORT, ONLY, Request};
 use crate::backend::Backend;
@@ -27,6 +27,7 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/train.py",
     requirements: "xtask/peers/torch-requirements.txt",
+    turn: SHORT_TURN,
     datasets: &["PROTEINS", "DD", "Pubmed"],
     comparisons: &[
         peak("GCN-EGG, PROTEINS", "gcn_egg_PROTEINS", "gcn_egg_eigh_PROTEINS"),

@@ -115,6 +115,9 @@ struct Request {
 /// Names the only data sets that our side loads, with commas.
 const ONLY: &str = "EGG_BENCH_DATA";
 
+/// Tells both sides how many seconds a turn lasts at least.
+const TURN: &str = "EGG_BENCH_TURN";
+
 /// Tells our side to write nothing for the peer.
 const NO_EXPORT: &str = "EGG_BENCH_NO_EXPORT";
 
@@ -270,6 +273,7 @@ fn measured(
         if !needed.is_empty() {
             command.env(ONLY, &needed);
         }
+        command.env(TURN, suite.turn.to_string());
         command
     };
     let mut ours = SideBySide::start("our side", request.processes, our_command).map_err(Error::Failed)?;
@@ -355,6 +359,7 @@ fn peer_command(
     for variable in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"] {
         command.env(variable, threads.to_string());
     }
+    command.env(TURN, suite.turn.to_string());
     // The script's folder is a part of the sources.
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that

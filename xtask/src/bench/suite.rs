@@ -27,6 +27,9 @@ pub(super) struct Comparison {
     pub(super) quick: bool,
 }
 
+/// A turn of tasks that take milliseconds.
+pub(super) const SHORT_TURN: f64 = 0.05;
+
 pub(super) struct Suite {
     pub(super) name: &'static str,
     /// The package and its bench target that is our side.
@@ -38,6 +41,10 @@ pub(super) struct Suite {
     pub(super) script: &'static str,
     pub(super) requirements: &'static str,
     pub(super) comparisons: &'static [Comparison],
+    /// Seconds that a turn lasts at least: a task is done again until then, and the mean
+    /// counts. Of equal length on both sides, so that who was just woken up, with
+    /// nothing in the caches, is so for the same part of a turn.
+    pub(super) turn: f64,
     /// Benchmark data that some of them need and have in their names.
     pub(super) datasets: &'static [&'static str],
 }

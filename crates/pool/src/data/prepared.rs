@@ -1,5 +1,6 @@
 //! A data set whose propagation matrices are made, once.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use candle_core::{DType, Device};
@@ -126,6 +127,47 @@ impl PreparedGraphs {
     /// [`egg_graph::Error::NoSuchGraph`].
     pub fn batch_without_targets(&self, graphs: &[usize]) -> Result<Batch> {
         self.gather(graphs, false)
+    }
+
+    /// Calls `work` with the [batch](Self::batch) of each part, in order, until it breaks
+    /// off. While it works on one, another thread makes the next.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// # use candle_core::DType;
+    /// # use egg_graph::synthetic::CovarianceSet;
+    /// # use egg_pool::data::{Convolved, PreparedGraphs};
+    /// # use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    /// # let dataset = CovarianceSet::default().generate(&mut ChaCha8Rng::seed_from_u64(0))?;
+    /// # let no_such = dataset.len();
+    /// let graphs = PreparedGraphs::new(dataset, Convolved::Normalised, DType::F32)?;
+    /// let mut sizes = Vec::new();
+    /// let ended = graphs.each_batch([&[3, 0][..], &[8], &[no_such], &[1]], |batch| match batch {
+    ///     Ok(batch) => {
+    ///         sizes.push(batch.len());
+    ///         ControlFlow::Continue(())
+    ///     }
+    ///     Err(error) => ControlFlow::Break(error),
+    /// });
+    /// assert!(ended.is_break());
+    /// assert_eq!(sizes, [2, 1]);
+    /// # Ok::<(), egg_pool::Error>(())
+    /// ```
+    pub fn each_batch<'a, B>(
+        &self,
+        parts: impl IntoIterator<Item = &'a [usize]>,
+        mut work: impl FnMut(Result<Batch>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut parts = parts.into_iter();
+        let mut made = parts.next().map(|part| self.batch(part));
+        while let Some(batch) = made {
+            let next = parts.next();
+            let (after, flow) = egg_threads::both(|| next.map(|part| self.batch(part)), || work(batch));
+            flow?;
+            made = after;
+        }
+        ControlFlow::Continue(())
     }
 
     fn gather(&self, graphs: &[usize], with_targets: bool) -> Result<Batch> {

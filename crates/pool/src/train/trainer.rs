@@ -1,6 +1,7 @@
 //! The training loop.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -260,18 +261,25 @@ impl<'a> Trainer<'a> {
         let parts = batches(&order, self.config.batch_size);
         let (mut tally, mut ranks) = (Tally::default(), RankCounter::default());
         let learning_rate = state.adam.learning_rate();
-        for (index, part) in parts.iter().enumerate() {
-            let batch = index + 1;
-            self.step(model, part, state, &mut tally, &mut ranks)
-                .map_err(|error| error.in_batch("training", epoch, batch))?;
+        let mut number = 0;
+        let trained = self.graphs.each_batch(parts.iter().copied(), |batch| {
+            number += 1;
+            if let Err(error) =
+                batch.and_then(|batch| self.step(model, &batch, state, &mut tally, &mut ranks))
+            {
+                return ControlFlow::Break(Some(error.in_batch("training", epoch, number)));
+            }
             let event = Event::Batch {
                 epoch,
-                batch,
+                batch: number,
                 batches: parts.len(),
             };
-            if observer.observe(event).is_break() {
-                return Ok(None);
-            }
+            observer.observe(event).map_break(|()| None)
+        });
+        match trained {
+            ControlFlow::Continue(()) => {}
+            ControlFlow::Break(None) => return Ok(None),
+            ControlFlow::Break(Some(error)) => return Err(error),
         }
         let train_seconds = start.elapsed().as_secs_f64();
         let objective = self.config.objective;
@@ -310,17 +318,16 @@ impl<'a> Trainer<'a> {
     fn step(
         &self,
         model: &Model,
-        graphs: &[usize],
+        batch: &Batch,
         state: &mut State,
         tally: &mut Tally,
         ranks: &mut RankCounter,
     ) -> Result<()> {
         let (config, objective) = (self.config, self.config.objective);
-        let batch = self.graphs.batch(graphs)?;
         let output = model
             .network()
-            .forward(&batch, &mut Pass::Training(&mut state.rng))?;
-        let targets = targets(&batch)?;
+            .forward(batch, &mut Pass::Training(&mut state.rng))?;
+        let targets = targets(batch)?;
         let loss = objective.loss(&output.scores, targets, config.batch_loss.into())?;
         let value = number(&loss)?;
         if !value.is_finite() {

@@ -219,6 +219,41 @@ fn a_loss_that_is_no_number_says_where() {
     assert!(error.contains("epoch") && error.contains("batch"), "{error}");
 }
 
+/// Made ahead by another thread or not: the batches are the same, in the same order, up to
+/// where the work breaks off.
+#[test]
+fn batches_made_ahead_are_those_made_one_by_one() {
+    let dataset = small::dataset(20);
+    let graphs = PreparedGraphs::new(dataset, Architecture::Gcn.convolved(), DType::F32).unwrap();
+    let parts: [&[usize]; 5] = [&[3, 1, 4], &[15, 9], &[2], &[6, 5], &[8]];
+    let seen_of = |batch: egg_pool::Result<egg_pool::data::Batch>| {
+        let structure = batch.unwrap().structure;
+        (structure.offsets().to_vec(), structure.adjacency().clone())
+    };
+    let expected: Vec<_> = parts.iter().map(|part| seen_of(graphs.batch(part))).collect();
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            for end in 1..=parts.len() {
+                let mut seen = Vec::new();
+                let ended = graphs.each_batch(parts, |batch| {
+                    seen.push(seen_of(batch));
+                    match seen.len() == end {
+                        true => ControlFlow::Break(end),
+                        false => ControlFlow::Continue(()),
+                    }
+                });
+                assert_eq!(ended, ControlFlow::Break(end));
+                assert_eq!(seen, expected[..end], "{threads} threads");
+            }
+        });
+    }
+    assert_eq!(
+        graphs.each_batch([], |_| ControlFlow::Break(())),
+        ControlFlow::Continue(())
+    );
+}
+
 #[test]
 fn batches_of_one_are_survived() {
     let dataset = small::dataset(20);

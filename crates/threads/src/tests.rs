@@ -1,0 +1,87 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
+
+use rayon::prelude::*;
+
+use super::*;
+
+fn pool(threads: usize) -> rayon::ThreadPool {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// The pieces 0 to `count`, each as often as it was worked on.
+fn worked(count: usize) -> Vec<usize> {
+    let next = AtomicUsize::new(0);
+    let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+    together(helpers(count), || {
+        while let Some(times) = times.get(next.fetch_add(1, Ordering::Relaxed)) {
+            times.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    times.into_iter().map(AtomicUsize::into_inner).collect()
+}
+
+#[test]
+fn every_piece_is_worked_once_from_inside_a_pool_and_from_outside() {
+    for count in [0, 1, 2, 3, 1000] {
+        assert_eq!(worked(count), vec![1; count]);
+        for threads in [1, 2, 5] {
+            assert_eq!(pool(threads).install(|| worked(count)), vec![1; count]);
+        }
+    }
+}
+
+#[test]
+fn others_do_help() {
+    let barrier = Barrier::new(2);
+    // Two that wait for each other would do so for ever on one thread.
+    let wait = || drop(barrier.wait());
+    pool(2).install(|| together(1, wait));
+    pool(2).install(|| both(wait, wait));
+}
+
+#[test]
+fn two_results_come_in_their_order_on_any_number_of_threads() {
+    for threads in [1, 2, 3] {
+        let found = pool(threads).install(|| both(|| "first", || 2));
+        assert_eq!(found, ("first", 2));
+    }
+}
+
+/// Loops in loops, in parallel iterators, on more threads than there are cores: nobody
+/// waits for a thread that waits for somebody else.
+#[test]
+fn nested_loops_come_to_an_end() {
+    for threads in [2, 3, 8] {
+        let total: usize = pool(threads).install(|| {
+            let each = |seed: usize| {
+                let sums = Mutex::new(0);
+                let next = AtomicUsize::new(0);
+                together(helpers(4), || {
+                    while next.fetch_add(1, Ordering::Relaxed) < 4 {
+                        let (ours, theirs) = both(|| worked(seed % 7).len(), || worked(seed % 5).len());
+                        *sums.lock().unwrap_or_else(|_| unreachable!()) += ours + theirs;
+                    }
+                });
+                sums.into_inner().unwrap_or_else(|_| unreachable!())
+            };
+            (0..2000).into_par_iter().map(each).sum()
+        });
+        let one = |seed: usize| 4 * (seed % 7 + seed % 5);
+        assert_eq!(total, (0..2000).map(one).sum());
+    }
+}
+
+#[test]
+#[should_panic(expected = "not the caller")]
+fn a_panic_of_a_helper_comes_through() {
+    let barrier = Barrier::new(2);
+    pool(2).install(|| {
+        let caller = std::thread::current().id();
+        together(1, || {
+            barrier.wait();
+            assert_eq!(std::thread::current().id(), caller, "not the caller");
+        });
+    });
+}
