@@ -36,7 +36,9 @@ fn every_piece_is_worked_once_from_inside_a_pool_and_from_outside() {
 fn others_do_help() {
     let barrier = Barrier::new(2);
     // Two that wait for each other would do so for ever on one thread.
-    let wait = || drop(barrier.wait());
+    let wait = || {
+        barrier.wait();
+    };
     pool(2).install(|| together(1, wait));
     pool(2).install(|| both(wait, wait));
 }
