@@ -15,6 +15,8 @@ pub(super) struct Conditions {
     /// Of each side.
     pub(super) processes: usize,
     pub(super) rounds: usize,
+    /// Seconds that a turn lasts at least.
+    pub(super) turn: f64,
     /// The linear algebra of our side, if it has any.
     pub(super) backend: Option<String>,
     /// What each side said about itself when it was ready.
@@ -72,7 +74,7 @@ impl Conditions {
             Ok(ready) => versions(ready),
             Err(why) => format!("not measured: {why}"),
         };
-        let mut lines = Vec::new();
+        let mut lines = vec![format!("turns: of at least {} s", self.turn)];
         if let Some(backend) = &self.backend {
             lines.push(format!("ours: {backend}"));
         }
@@ -90,6 +92,7 @@ impl Conditions {
             "threads": self.threads,
             "processes": self.processes,
             "rounds": self.rounds,
+            "turn_seconds": self.turn,
             "backend": self.backend,
             "ours": self.ours,
             "peer": match &self.peer {

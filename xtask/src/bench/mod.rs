@@ -311,6 +311,7 @@ fn measured(
         threads: request.threads,
         processes: request.processes,
         rounds: request.rounds,
+        turn: suite.turn,
         backend: backend.as_ref().map(machine::describe),
         ours: ours.ready().clone(),
         peer: peer
