@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::cells::{Cell, DATASETS, OURS, POOLINGS};
-use super::records::{find, read, scores, tests};
+use super::records::{find, read, revisions, scores, tests};
 use super::statistics::{Spread, Verdict, paired, unpaired};
 use crate::error::Result;
 
@@ -247,11 +247,6 @@ fn origin(page: &mut String, found: &[(&str, Value)]) {
         let texts: BTreeSet<String> = found.iter().map(|(_, record)| of(record)).collect();
         texts.into_iter().collect::<Vec<_>>().join("; ")
     };
-    // A record that was gone on with names several.
-    let revisions: BTreeSet<&str> = found
-        .iter()
-        .flat_map(|(_, record)| record["revision"].as_str().unwrap_or("?").split(", "))
-        .collect();
     let seconds: f64 = found
         .iter()
         .filter_map(|(_, record)| record["seconds"].as_f64())
@@ -269,7 +264,7 @@ fn origin(page: &mut String, found: &[(&str, Value)]) {
         texts(&|record| record["experiment"]["seed"].to_string()),
         seconds,
         texts(&|record| record["machine"]["processor"].as_str().unwrap_or("?").to_owned()),
-        revisions.into_iter().collect::<Vec<_>>().join(", "),
+        revisions(found.iter().map(|(_, record)| record)),
     );
 }
 

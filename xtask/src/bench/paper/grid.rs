@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Request;
 use super::cells::{Cell, Runner};
 use super::classification::{PAPERS_REPETITIONS, spread};
-use super::records::{find, read, scores, tests, values};
+use super::records::{find, read, revisions, scores, tests, values};
 use super::statistics::{Spread, Verdict, paired, unpaired};
 use crate::error::Result;
 use crate::workspace::Workspace;
@@ -316,7 +316,7 @@ fn worth(page: &mut String, found: &[Searched]) {
             .as_str()
             .unwrap_or("?")
             .to_owned()),
-        texts(&|one| one.record["revision"].as_str().unwrap_or("?").to_owned()),
+        revisions(found.iter().map(|one| &one.record)),
     );
 }
 

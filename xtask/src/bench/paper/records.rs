@@ -1,5 +1,6 @@
 //! Reading records.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -17,6 +18,13 @@ pub(super) fn find(path: &Path) -> Result<Option<Value>> {
         true => read(path).map(Some),
         false => Ok(None),
     }
+}
+
+/// The revisions that made these records, each once; one that was gone on with names several.
+pub(super) fn revisions<'a>(records: impl Iterator<Item = &'a Value>) -> String {
+    let names = records.flat_map(|record| record["revision"].as_str().unwrap_or("?").split(", "));
+    let once: BTreeSet<&str> = names.collect();
+    Vec::from_iter(once).join(", ")
 }
 
 /// A value of each repetition.
