@@ -121,6 +121,7 @@ pub(super) fn section(results: &Path) -> Result<String> {
     }
     if !found.is_empty() {
         reached(&mut page, results, &found)?;
+        against_the_sum(&mut page, &found);
         worth(&mut page, &found);
     }
     if !missing.is_empty() {
@@ -181,6 +182,29 @@ fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> 
         );
     }
     Ok(())
+}
+
+/// EGG and the sum, each with what was chosen for it, where both are tested.
+fn against_the_sum(page: &mut String, found: &[Searched]) {
+    let tested = |like: &Searched, pooling: &str| {
+        let same = |one: &&Searched| {
+            (one.dataset, one.architecture, one.pooling) == (like.dataset, like.architecture, pooling)
+        };
+        found.iter().find(same)?.tested.as_ref().map(tests)
+    };
+    let differences = found.iter().filter(|one| one.pooling == "egg").filter_map(|one| {
+        let difference = gain(&tested(one, "egg")?, &tested(one, "sum")?);
+        let architecture = one.architecture.to_uppercase();
+        Some(format!("{} with {architecture} {difference}", one.dataset))
+    });
+    let differences: Vec<String> = differences.collect();
+    if !differences.is_empty() {
+        let _ = write!(
+            page,
+            "\nEGG less the sum, each with what was chosen for it, on the same splits (paired t, 5 %): {}.\n",
+            differences.join(", ")
+        );
+    }
 }
 
 /// `72 of 72`.
@@ -411,8 +435,25 @@ mod tests_of_grid {
             record,
         };
         assert_eq!(seconds(&one), 9.0);
+        let sum = Searched {
+            pooling: "sum",
+            tested: Some(
+                json!({"repetitions": [{"test": part(0.71)}, {"test": part(0.70)}, {"test": part(0.75)}]}),
+            ),
+            record: json!({}),
+            ..one
+        };
         let mut page = String::new();
-        worth(&mut page, &[one]);
+        against_the_sum(&mut page, std::slice::from_ref(&one));
+        assert_eq!(page, "", "there is no sum to compare with");
+        let both = [one, sum];
+        against_the_sum(&mut page, &both);
+        assert!(
+            page.ends_with(": PROTEINS with GCN -0.67 (no clear difference).\n"),
+            "{page}"
+        );
+        let mut page = String::new();
+        worth(&mut page, &both[..1]);
         let row = "| PROTEINS | GCN | egg | 60.0, 70.0, 80.0 | 75.0, 77.0, 79.0 | +4.0 | 75.0 | 74.0 | 71.3 | +3.7 |";
         assert!(page.contains(row), "{page}");
         assert!(
