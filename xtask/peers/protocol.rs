@@ -5,6 +5,7 @@
 //! numbers, listed in `inputs.json`), so that the peers work on the same; then
 //! each line on standard input is a task to run, answered by one line of JSON.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fs;
@@ -36,9 +37,18 @@ impl Timed {
 
 /// A task is done until this many seconds are over, and the mean time counts: one of a
 /// few milliseconds says more of the scheduler than of the code. The peers do the same.
-fn turn() -> f64 {
-    let said = std::env::var("EGG_BENCH_TURN").ok();
-    said.and_then(|seconds| seconds.parse().ok()).unwrap_or(0.05)
+fn turn() -> Outcome<f64> {
+    match std::env::var("EGG_BENCH_TURN") {
+        Ok(seconds) => Ok(seconds
+            .parse()
+            .map_err(|_| format!("EGG_BENCH_TURN is no number of seconds: {seconds}"))?),
+        Err(_) => Ok(0.05),
+    }
+}
+
+thread_local! {
+    /// Whether a task is done for the first time, once, to warm up. The peers do the same.
+    static WARMING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether `cargo xtask test` is looking if all tasks still run: then inputs are as
@@ -48,13 +58,13 @@ pub(crate) fn tiny() -> bool {
 }
 
 pub(crate) fn timed<T, E: Into<Box<dyn Error>>>(work: impl Fn() -> Result<T, E>) -> Outcome<(f64, T)> {
-    let (turn, start) = (turn(), Instant::now());
+    let (turn, start) = (turn()?, Instant::now());
     let mut executions = 0.0;
     loop {
         let result = std::hint::black_box(work().map_err(Into::into)?);
         executions += 1.0;
         let elapsed = start.elapsed().as_secs_f64();
-        if elapsed >= turn || tiny() {
+        if elapsed >= turn || WARMING.get() || tiny() {
             return Ok((elapsed / executions, result));
         }
     }
@@ -135,7 +145,10 @@ impl Export {
             let line = line?;
             let task = line.trim();
             let answer = if warm.insert(task.to_owned()) && !tiny() {
-                run(task).and_then(|_| run(task))
+                WARMING.set(true);
+                let warmed = run(task);
+                WARMING.set(false);
+                warmed.and_then(|_| run(task))
             } else {
                 run(task)
             };

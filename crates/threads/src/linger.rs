@@ -2,8 +2,14 @@
 //!
 //! A step of training is dozens of loops of some ten microseconds with a little
 //! work between them. rayon's threads fall asleep in that time, and waking one
-//! takes as long as the loop: an epoch of GCN-EGG on PROTEINS on two threads took
-//! 1.12 times as long.
+//! takes as long as such a loop: an epoch of GCN-EGG on PROTEINS on two threads
+//! took 1.12 times as long.
+//!
+//! Who lingers does what else there is to do, whatever it is. A thread that waits in
+//! [`together`](crate::together) or [`both`](crate::both) for others does not linger:
+//! it has to go on when they are done. One that waits in `rayon::join` or `scope` can't
+//! be told from one that has nothing to do; if it helps somebody there, it may go on
+//! later by the length of one task and what [`LIMIT`] allows.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -13,27 +19,27 @@ use rayon::Yield;
 /// How long nothing has to come before a thread goes to sleep.
 const PATIENCE: Duration = Duration::from_micros(200);
 
-/// How long a thread stays at most, however much comes: what lies below on its
-/// stack may wait to go on.
+/// After so long no further task is begun.
 const LIMIT: Duration = Duration::from_millis(5);
 
 thread_local! {
     static LINGERS: Cell<bool> = const { Cell::new(false) };
+    static WAITS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// To be called at the end of a task: when it is over, its thread waits for more.
 ///
 /// The wait is a task by itself, since nobody may have to wait for it.
 pub(crate) fn afterwards() {
-    if LINGERS.get() {
+    if LINGERS.get() || WAITS.get() > 0 {
         return;
     }
     let Some(here) = rayon::current_thread_index() else {
         return;
     };
     rayon::spawn(move || {
-        // Another thread may have taken it, one that has something else to wait for.
-        if rayon::current_thread_index() == Some(here) {
+        // Another thread may have taken it, or this one at a time when it waits for somebody.
+        if rayon::current_thread_index() == Some(here) && WAITS.get() == 0 {
             linger();
         }
     });
@@ -41,7 +47,7 @@ pub(crate) fn afterwards() {
 
 /// Does what there is to do, until there has been nothing for a while.
 fn linger() {
-    let Some(_guard) = Lingering::begin() else {
+    let Some(_lingering) = Lingering::begin() else {
         return;
     };
     let start = Instant::now();
@@ -64,12 +70,112 @@ struct Lingering;
 
 impl Lingering {
     fn begin() -> Option<Self> {
-        (!LINGERS.replace(true)).then_some(Self)
+        if LINGERS.replace(true) {
+            return None;
+        }
+        #[cfg(test)]
+        tests::BEGUN.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Some(Self)
     }
 }
 
 impl Drop for Lingering {
     fn drop(&mut self) {
         LINGERS.set(false);
+    }
+}
+
+/// As long as it lives, its thread has others to wait for.
+pub(crate) struct Waiting;
+
+impl Waiting {
+    pub(crate) fn begin() -> Self {
+        WAITS.set(WAITS.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WAITS.set(WAITS.get() - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::thread::sleep;
+
+    use super::*;
+    use crate::tests::pool;
+    use crate::{both, together};
+
+    /// How often a thread has begun to linger.
+    pub(super) static BEGUN: AtomicUsize = AtomicUsize::new(0);
+
+    #[test]
+    fn a_thread_lingers_once_at_a_time() {
+        let first = Lingering::begin();
+        assert!(first.is_some());
+        assert!(Lingering::begin().is_none());
+        assert!(
+            Lingering::begin().is_none(),
+            "who was refused has not ended the first"
+        );
+        drop(first);
+        assert!(Lingering::begin().is_some());
+    }
+
+    #[test]
+    fn who_has_helped_lingers() {
+        let (pool, barrier) = (pool(2), Barrier::new(2));
+        let before = BEGUN.load(Ordering::Relaxed);
+        for _ in 0..1000 {
+            pool.install(|| {
+                together(1, || {
+                    barrier.wait();
+                });
+            });
+            sleep(Duration::from_micros(10));
+        }
+        assert!(BEGUN.load(Ordering::Relaxed) > before);
+    }
+
+    /// Calls `work` in a pool of two whose other thread has something else to do.
+    fn with_nobody_to_help(work: impl FnOnce() + Send) {
+        /// Even if `work` panics.
+        struct Over<'a>(&'a AtomicBool);
+        impl Drop for Over<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Release);
+            }
+        }
+        let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+        pool(2).scope(|scope| {
+            scope.spawn(|_| {
+                begun.store(true, Ordering::Release);
+                while !over.load(Ordering::Acquire) {
+                    sleep(Duration::from_millis(1));
+                }
+            });
+            let _over = Over(&over);
+            // This thread must not take it.
+            while !begun.load(Ordering::Acquire) {
+                sleep(Duration::from_millis(1));
+            }
+            work();
+        });
+    }
+
+    #[test]
+    fn nothing_piles_up_where_nobody_helps() {
+        with_nobody_to_help(|| {
+            for _ in 0..1000 {
+                together(1, || ());
+                both(|| (), || ());
+            }
+            assert_eq!(rayon::yield_local(), Some(Yield::Idle), "a task was left behind");
+        });
     }
 }

@@ -1,11 +1,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use super::*;
 
-fn pool(threads: usize) -> rayon::ThreadPool {
+pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.unwrap_or_else(|error| unreachable!("{error}"))
 }
@@ -34,13 +35,30 @@ fn every_piece_is_worked_once_from_inside_a_pool_and_from_outside() {
 
 #[test]
 fn others_do_help() {
-    let barrier = Barrier::new(2);
-    // Two that wait for each other would do so for ever on one thread.
-    let wait = || {
-        barrier.wait();
+    // Whether two calls have met within ten seconds, which those of one thread can't.
+    let met = |both_call: &(dyn Fn(&(dyn Fn() + Sync)) + Sync)| {
+        let (calls, met) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let meet = || {
+            calls.fetch_add(1, Ordering::AcqRel);
+            let start = Instant::now();
+            while calls.load(Ordering::Acquire) < 2 && start.elapsed() < Duration::from_secs(10) {
+                std::thread::yield_now();
+            }
+            met.fetch_add(
+                usize::from(start.elapsed() < Duration::from_secs(10)),
+                Ordering::AcqRel,
+            );
+        };
+        pool(2).install(|| both_call(&meet));
+        met.into_inner()
     };
-    pool(2).install(|| together(1, wait));
-    pool(2).install(|| both(wait, wait));
+    assert_eq!(met(&|meet| together(1, meet)), 2);
+    assert_eq!(
+        met(&|meet| {
+            both(meet, meet);
+        }),
+        2
+    );
 }
 
 #[test]

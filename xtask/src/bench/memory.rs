@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::child::{Runner, TaskChild};
 use super::report::save;
-use super::suite::{Comparison, SHORT_TURN, Suite};
+use super::suite::{Comparison, Suite};
 use super::svg::{Bar, bars_about};
-use super::{NO_EXPORT, ONLY, Request};
+use super::{NO_EXPORT, ONLY, Request, TURN};
 use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::setup::{self, Install};
@@ -27,7 +27,8 @@ pub(super) const SUITE: Suite = Suite {
     needs_backend: true,
     script: "xtask/peers/train.py",
     requirements: "xtask/peers/torch-requirements.txt",
-    turn: SHORT_TURN,
+    // Once to warm up, and once more.
+    turn: 0.0,
     datasets: &["PROTEINS", "DD", "Pubmed"],
     comparisons: &[
         peak("GCN-EGG, PROTEINS", "gcn_egg_PROTEINS", "gcn_egg_eigh_PROTEINS"),
@@ -102,7 +103,7 @@ fn measured(
     let inputs = workspace.scratch(&format!("bench/inputs/memory-{data}"))?;
     let ours = |folder: &Path, quiet: bool| {
         let mut command = super::ours::command(program, folder, Some(backend), request.threads);
-        command.env(ONLY, data);
+        command.env(ONLY, data).env(TURN, SUITE.turn.to_string());
         if quiet {
             command.env(NO_EXPORT, "1");
         }
@@ -115,7 +116,7 @@ fn measured(
             drop(exported);
             let python = super::python::environment(workspace, suite)?;
             let mut command = super::peer_command(&python, workspace, suite, request.threads, &inputs);
-            command.env(ONLY, data);
+            command.env(ONLY, data).env(TURN, SUITE.turn.to_string());
             TaskChild::start("the peer", &mut command).and_then(|child| peak_of(child, comparison.other.name))
         }),
     };

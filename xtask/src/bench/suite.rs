@@ -42,8 +42,8 @@ pub(super) struct Suite {
     pub(super) requirements: &'static str,
     pub(super) comparisons: &'static [Comparison],
     /// Seconds that a turn lasts at least: a task is done again until then, and the mean
-    /// counts. Of equal length on both sides, so that who was just woken up, with
-    /// nothing in the caches, is so for the same part of a turn.
+    /// counts. The same on both sides, so that waking up and cold caches weigh about the
+    /// same on both.
     pub(super) turn: f64,
     /// Benchmark data that some of them need and have in their names.
     pub(super) datasets: &'static [&'static str],

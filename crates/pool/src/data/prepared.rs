@@ -130,7 +130,8 @@ impl PreparedGraphs {
     }
 
     /// Calls `work` with the [batch](Self::batch) of each part, in order, until it breaks
-    /// off. While it works on one, another thread makes the next.
+    /// off. While it works on one, another thread of the pool makes the next, if there is
+    /// another.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -160,6 +161,10 @@ impl PreparedGraphs {
         mut work: impl FnMut(Result<Batch>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let mut parts = parts.into_iter();
+        // Alone there is nothing to gain, and no need to hold two.
+        if rayon::current_num_threads() == 1 {
+            return parts.try_for_each(|part| work(self.batch(part)));
+        }
         let mut made = parts.next().map(|part| self.batch(part));
         while let Some(batch) = made {
             let next = parts.next();
