@@ -284,7 +284,11 @@ fn measured(
         (false, _) => Err("--no-peers".into()),
         (true, true) => Err("nothing to compare".into()),
         (true, false) => python::environment(workspace, suite).and_then(|python| {
-            let command = |_| peer_command(&python, workspace, suite, request.threads, &inputs);
+            let command = |_| {
+                let mut command = peer_command(&python, workspace, suite, request.threads, &inputs);
+                command.env(TURN, suite.turn.to_string());
+                command
+            };
             SideBySide::start("the peer", request.processes, command)
         }),
     };
@@ -360,7 +364,6 @@ fn peer_command(
     for variable in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"] {
         command.env(variable, threads.to_string());
     }
-    command.env(TURN, suite.turn.to_string());
     // The script's folder is a part of the sources.
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::globals::Global;
+use super::input::Input;
 use super::text::{encode_latin1, latin1, parse_text, raw_unicode, unescape};
 use super::value::{Blob, Item, Object};
 use crate::error::{Error, Result};
@@ -20,11 +21,7 @@ pub(super) const ITEM_BYTES: usize = 2 * size_of::<Item>();
 const MEMO_BYTES: usize = 4 * size_of::<Item>();
 
 pub(super) struct Machine<'a> {
-    pub(super) input: &'a [u8],
-    pub(super) file: &'a Path,
-    at: usize,
-    /// Where the instruction at hand begins.
-    start: usize,
+    pub(super) input: Input<'a>,
     stack: Vec<Item>,
     /// Where on the stack the marks are.
     marks: Vec<usize>,
@@ -36,12 +33,9 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(input: &'a [u8], file: &'a Path, limit: u64) -> Self {
+    pub(super) fn new(bytes: &'a [u8], file: &'a Path, limit: u64) -> Self {
         Self {
-            input,
-            file,
-            at: 0,
-            start: 0,
+            input: Input::new(bytes, file),
             stack: Vec::new(),
             marks: Vec::new(),
             memo: HashMap::new(),
@@ -54,14 +48,10 @@ impl<'a> Machine<'a> {
     /// Runs to the end: the objects, and which of them was pickled.
     pub(super) fn run(mut self) -> Result<(Vec<Object>, Item)> {
         loop {
-            self.start = self.at;
-            let opcode = self.byte()?;
+            let opcode = self.input.instruction()?;
             if opcode == b'.' {
                 let root = self.pop()?;
-                if self.at != self.input.len() {
-                    self.start = self.at;
-                    return Err(self.wrong("the pickle is over, but the file goes on"));
-                }
+                self.input.end()?;
                 return Ok((self.objects, root));
             }
             self.step(opcode)?;
@@ -87,111 +77,111 @@ impl<'a> Machine<'a> {
             }
             // The memo.
             b'p' => {
-                let key = self.line()?;
+                let key = self.input.line()?;
                 let key = self.key(key)?;
                 self.remember(key)
             }
             b'q' => {
-                let key = u64::from(self.byte()?);
+                let key = u64::from(self.input.byte()?);
                 self.remember(key)
             }
             b'r' => {
-                let key = u64::from(u32::from_le_bytes(self.array()?));
+                let key = u64::from(u32::from_le_bytes(self.input.array()?));
                 self.remember(key)
             }
             0x94 => self.remember(self.memo.len() as u64),
             b'g' => {
-                let key = self.line()?;
+                let key = self.input.line()?;
                 let key = self.key(key)?;
                 self.recall(key)
             }
             b'h' => {
-                let key = u64::from(self.byte()?);
+                let key = u64::from(self.input.byte()?);
                 self.recall(key)
             }
             b'j' => {
-                let key = u64::from(u32::from_le_bytes(self.array()?));
+                let key = u64::from(u32::from_le_bytes(self.input.array()?));
                 self.recall(key)
             }
             // Numbers.
             b'N' => self.push(Item::None),
             0x88 => self.push(Item::Bool(true)),
             0x89 => self.push(Item::Bool(false)),
-            b'I' => match self.line()? {
+            b'I' => match self.input.line()? {
                 b"00" => self.push(Item::Bool(false)),
                 b"01" => self.push(Item::Bool(true)),
                 digits => self.push_decimal(digits),
             },
             b'L' => {
-                let digits = self.line()?;
+                let digits = self.input.line()?;
                 self.push_decimal(digits.strip_suffix(b"L").unwrap_or(digits))
             }
             b'J' => {
-                let value = i32::from_le_bytes(self.array()?);
+                let value = i32::from_le_bytes(self.input.array()?);
                 self.push(Item::Int(value.into()))
             }
             b'K' => {
-                let value = self.byte()?;
+                let value = self.input.byte()?;
                 self.push(Item::Int(value.into()))
             }
             b'M' => {
-                let value = u16::from_le_bytes(self.array()?);
+                let value = u16::from_le_bytes(self.input.array()?);
                 self.push(Item::Int(value.into()))
             }
             0x8a => {
-                let length = usize::from(self.byte()?);
+                let length = usize::from(self.input.byte()?);
                 self.push_long(length)
             }
             0x8b => {
-                let length = self.length32()?;
+                let length = self.input.length32()?;
                 self.push_long(length)
             }
             b'F' => {
-                let text = self.line()?;
+                let text = self.input.line()?;
                 match parse_text::<f64>(text) {
                     Some(value) => self.push(Item::Float(value)),
                     None => Err(self.wrong(format!("`{}` is not a number", shown(text)))),
                 }
             }
             b'G' => {
-                let value = f64::from_be_bytes(self.array()?);
+                let value = f64::from_be_bytes(self.input.array()?);
                 self.push(Item::Float(value))
             }
             // Bytes and text.
             b'T' | b'B' => {
-                let length = self.length32()?;
+                let length = self.input.length32()?;
                 self.push_bytes(length)
             }
             b'U' | b'C' => {
-                let length = usize::from(self.byte()?);
+                let length = usize::from(self.input.byte()?);
                 self.push_bytes(length)
             }
             0x8e => {
-                let length = self.length64()?;
+                let length = self.input.length64()?;
                 self.push_bytes(length)
             }
             b'S' => {
-                let line = self.line()?;
+                let line = self.input.line()?;
                 let bytes = unescape(line)
                     .ok_or_else(|| self.wrong(format!("`{}` is not a quoted string", shown(line))))?;
                 self.push_object(bytes.len(), Object::Bytes(Blob::Own(bytes)))
             }
             b'V' => {
-                let line = self.line()?;
+                let line = self.input.line()?;
                 let text =
                     raw_unicode(line).ok_or_else(|| self.wrong(format!("`{}` is not text", shown(line))))?;
                 self.push_object(text.len(), Object::Text(text))
             }
             b'X' => {
-                let length = self.length32()?;
+                let length = self.input.length32()?;
                 self.push_text(length)
             }
             0x8c => {
-                let length = usize::from(self.byte()?);
+                let length = usize::from(self.input.byte()?);
                 self.push_text(length)
             }
             0x8d => {
-                let length = self.length64()?;
+                let length = self.input.length64()?;
                 self.push_text(length)
             }
             // Collections.
@@ -238,7 +228,7 @@ impl<'a> Machine<'a> {
             }
             // Objects.
             b'c' => {
-                let (module, name) = (self.line()?, self.line()?);
+                let (module, name) = (self.input.line()?, self.input.line()?);
                 self.push_global(&latin1(module), &latin1(name))
             }
             0x93 => {
@@ -257,19 +247,19 @@ impl<'a> Machine<'a> {
                 self.set_state(state)
             }
             // The frame.
-            0x80 => match self.byte()? {
+            0x80 => match self.input.byte()? {
                 0..=4 => Ok(()),
                 version => Err(self.wrong(format!("protocol {version}: protocols 0 to 4 are read"))),
             },
             0x95 => {
-                let length = self.length64()?;
-                if length > self.input.len() - self.at {
+                let length = self.input.length64()?;
+                if length > self.input.left() {
                     return Err(self.wrong("a frame reaches beyond the end of the file"));
                 }
                 Ok(())
             }
             b'i' => {
-                let (module, name) = (self.line()?, self.line()?);
+                let (module, name) = (self.input.line()?, self.input.line()?);
                 Err(self.refused(format!("{}.{}", shown(module), shown(name))))
             }
             other => Err(self.wrong(format!(
@@ -357,7 +347,7 @@ impl<'a> Machine<'a> {
 
     /// Two's complement, little endian, of any length.
     fn push_long(&mut self, length: usize) -> Result<()> {
-        let bytes = self.take(length)?;
+        let bytes = self.input.take(length)?;
         let fill = match bytes.last() {
             Some(last) if last & 0x80 != 0 => 0xff,
             _ => 0,
@@ -375,13 +365,12 @@ impl<'a> Machine<'a> {
     }
 
     fn push_bytes(&mut self, length: usize) -> Result<()> {
-        self.take(length)?;
-        let range = self.at - length..self.at;
+        let range = self.input.skip(length)?;
         self.push_object(0, Object::Bytes(Blob::At(range)))
     }
 
     fn push_text(&mut self, length: usize) -> Result<()> {
-        let bytes = self.take(length)?;
+        let bytes = self.input.take(length)?;
         match std::str::from_utf8(bytes) {
             Ok(text) => {
                 let text = text.to_owned();
@@ -444,7 +433,7 @@ impl<'a> Machine<'a> {
     pub(super) fn text_of(&self, item: Item) -> Option<String> {
         match self.object(item)? {
             Object::Text(text) => Some(text.clone()),
-            Object::Bytes(blob) => Some(latin1(blob.bytes(self.input))),
+            Object::Bytes(blob) => Some(latin1(blob.bytes(self.input.bytes))),
             _ => None,
         }
     }
@@ -472,79 +461,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn byte(&mut self) -> Result<u8> {
-        let [byte] = self.array()?;
-        Ok(byte)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        match self.input.get(self.at..).and_then(<[u8]>::first_chunk) {
-            Some(bytes) => {
-                self.at += N;
-                Ok(*bytes)
-            }
-            None => Err(self.ends_early()),
-        }
-    }
-
-    fn length32(&mut self) -> Result<usize> {
-        let length = i32::from_le_bytes(self.array()?);
-        usize::try_from(length).map_err(|_| self.wrong("a negative length"))
-    }
-
-    fn length64(&mut self) -> Result<usize> {
-        let length = u64::from_le_bytes(self.array()?);
-        usize::try_from(length).map_err(|_| self.ends_early())
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'a [u8]> {
-        let end = self.at.checked_add(length);
-        match end.and_then(|end| self.input.get(self.at..end)) {
-            Some(bytes) => {
-                self.at += length;
-                Ok(bytes)
-            }
-            None => Err(self.ends_early()),
-        }
-    }
-
-    /// Up to the end of the line, which is left out.
-    fn line(&mut self) -> Result<&'a [u8]> {
-        let rest = self.input.get(self.at..).unwrap_or_default();
-        match memchr::memchr(b'\n', rest) {
-            Some(length) => {
-                let line = self.take(length)?;
-                self.at += 1;
-                Ok(line)
-            }
-            None => Err(self.ends_early()),
-        }
-    }
-
-    fn ends_early(&self) -> Error {
-        Error::Binary {
-            file: self.file.to_owned(),
-            offset: self.input.len() as u64,
-            problem: format!(
-                "the file ends within the instruction at byte {}; a pickle ends with a full stop",
-                self.start
-            ),
-        }
-    }
-
     pub(super) fn wrong(&self, problem: impl Into<String>) -> Error {
-        Error::Binary {
-            file: self.file.to_owned(),
-            offset: self.start as u64,
-            problem: problem.into(),
-        }
+        self.input.wrong(problem)
     }
 
     pub(super) fn refused(&self, name: String) -> Error {
-        Error::Refused {
-            file: self.file.to_owned(),
-            offset: self.start as u64,
-            name,
-        }
+        self.input.refused(name)
     }
 }

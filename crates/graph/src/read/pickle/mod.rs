@@ -11,6 +11,7 @@
 //! no more than it took to write it down.
 
 mod globals;
+mod input;
 mod machine;
 mod objects;
 mod text;

@@ -90,8 +90,8 @@ impl Machine<'_> {
         let (Some(Object::Dtype(layout)), Some(data)) = (self.object(dtype), self.blob(data)) else {
             return Err(self.wrong("a NumPy number without a type or without bytes"));
         };
-        let (layout, bytes) = (*layout, data.bytes(self.input).to_vec());
-        let array = NumpyArray::new(self.file, layout, false, vec![1], bytes.clone().into());
+        let (layout, bytes) = (*layout, data.bytes(self.input.bytes).to_vec());
+        let array = NumpyArray::new(self.input.file, layout, false, vec![1], bytes.clone().into());
         let array = array.map_err(|problem| self.wrong(problem))?;
         let little = |bytes: &[u8]| -> Option<[u8; 8]> {
             let mut bytes: [u8; 8] = bytes.try_into().ok()?;
@@ -189,8 +189,8 @@ impl Machine<'_> {
         };
         let shape: Option<Vec<usize>> = shape.iter().map(length).collect();
         let shape = shape.ok_or_else(|| self.wrong("a length in the shape of an array is not one"))?;
-        let bytes = data.bytes(self.input);
-        let checked = NumpyArray::new(self.file, layout, fortran, shape.clone(), bytes.into());
+        let bytes = data.bytes(self.input.bytes);
+        let checked = NumpyArray::new(self.input.file, layout, fortran, shape.clone(), bytes.into());
         checked.map_err(|problem| self.wrong(problem))?;
         Ok(ArrayState {
             layout,
