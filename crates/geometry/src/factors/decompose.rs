@@ -114,11 +114,11 @@ impl Factors {
         let gram = if rows >= columns {
             self.directions.resize(order * order, 0.0);
             let mut gram = matrix_mut(&mut self.directions, order, order);
-            multiply(1.0, scaled.t(), scaled, 0.0, &mut gram);
+            linalg::gram(scaled.t(), &mut gram);
             &mut self.directions[..]
         } else {
             let mut gram = matrix_in(&mut workspace.square, order, order);
-            multiply(1.0, scaled, scaled.t(), 0.0, &mut gram);
+            linalg::gram(scaled, &mut gram);
             &mut workspace.square[..order * order]
         };
         workspace.values.resize(order, 0.0);

@@ -19,7 +19,7 @@ mod pure;
 mod small_eigen;
 mod small_inverse;
 
-pub(crate) use product::multiply;
+pub(crate) use product::{gram, multiply};
 pub(crate) use small_eigen::{Definiteness, Reduced, SolveWorkspace};
 
 use ndarray::{Array1, Array2, ArrayView2};
