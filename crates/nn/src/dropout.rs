@@ -5,9 +5,10 @@ use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::blocks::map_chunks;
+use crate::blocks::{map_chunks, map_new};
 use crate::element::{Element, check_float, for_element};
 use crate::numbers::{in_order, with_values};
+use crate::vectorised::vectorised;
 use crate::{Error, Pass, Result};
 
 /// Numbers per block, each with a stream of random numbers of its own.
@@ -115,14 +116,22 @@ impl Drop {
     /// What is kept, scaled: the same for values and for gradients.
     fn run<T: Element>(&self, x: &[T]) -> Vec<T> {
         let scale = T::from_f64(self.scale);
-        let mut out = vec![T::zero(); x.len()];
-        map_chunks(&mut out, BLOCK, |block, out| {
-            let x = x[block * BLOCK..].iter().zip(&self.kept[block * BLOCK..]);
-            for (out, (&x, &kept)) in out.iter_mut().zip(x) {
-                *out = if kept { x * scale } else { T::zero() };
-            }
+        let (out, _) = map_new(x.len(), BLOCK, |block, out| {
+            let from = block * BLOCK..block * BLOCK + out.len();
+            keep(&x[from.clone()], &self.kept[from], scale, out);
         });
         out
+    }
+}
+
+vectorised! {
+    /// What is kept, scaled, and 0 elsewhere.
+    fn keep<T>(x: &'a [T], kept: &'a [bool], scale: T, out: &'a mut [T]) -> () {
+        for (out, (&x, &kept)) in out.iter_mut().zip(x.iter().zip(kept)) {
+            // Made in any case: without a branch there is nothing to guess.
+            let scaled = x * scale;
+            *out = if kept { scaled } else { T::zero() };
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod kernel;
 mod matrix;
 mod propagate;
 mod sparse_linear;
+mod sums;
 mod tensor;
 mod virtual_node;
 

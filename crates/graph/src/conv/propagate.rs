@@ -6,6 +6,7 @@ use egg_nn::numbers::{in_order, with_values};
 
 use super::kernel::{self, Finish};
 use super::matrix::SparseMatrix;
+use super::sums;
 use super::tensor::{Element, for_element};
 use crate::error::{Error, Result};
 
@@ -117,14 +118,11 @@ impl Propagate {
         let (_, width) = g.dims2()?;
         let (gated, sums) = match (self.rectify, want_bias) {
             (true, _) => {
-                let gate = |y: &[T]| with_values::<T, _>(g, |g| Ok(kernel::gate(g, y, width)));
+                let gate = |y: &[T]| with_values::<T, _>(g, |g| Ok(sums::gate(g, y, width)));
                 let (gated, sums) = with_values::<T, _>(y, gate)?;
                 (Some(gated), sums)
             }
-            (false, true) => (
-                None,
-                with_values::<T, _>(g, |g| Ok(kernel::column_sum(g, width)))?,
-            ),
+            (false, true) => (None, with_values::<T, _>(g, |g| Ok(sums::column_sum(g, width)))?),
             (false, false) => (None, vec![T::default(); width]),
         };
         let times = match own {
@@ -143,7 +141,7 @@ impl Propagate {
         })?;
         let deps = match own {
             Some((x, eps)) => {
-                let sum = with_values::<T, _>(x, |x| with_values::<T, _>(g, |g| Ok(kernel::dot(x, g))))?;
+                let sum = with_values::<T, _>(x, |x| with_values::<T, _>(g, |g| Ok(sums::dot(x, g))))?;
                 Some(Tensor::from_vec(vec![sum], eps.shape(), eps.device())?)
             }
             None => None,

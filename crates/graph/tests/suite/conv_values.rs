@@ -280,8 +280,9 @@ fn jumping_knowledge() {
     });
 }
 
-/// On both sides of every width at which the kernel changes its blocks.
-const WIDTHS: [usize; 8] = [1, 15, 16, 17, 64, 65, 80, 130];
+/// On both sides of one, two and four vectors, of 2 to 16 numbers, which are the widths at
+/// which the kernel changes its blocks.
+const WIDTHS: [usize; 18] = [1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80, 130];
 
 fn tolerance(dtype: DType) -> f64 {
     if dtype == DType::F32 { 1e-5 } else { 1e-13 }
@@ -384,7 +385,11 @@ fn a_nan_comes_through() {
     }
     let matrix = SparseMatrix::membership(&[0, 1]).unwrap();
     assert!(flat(&spmm(&matrix, &layer(f64::NAN)).unwrap())[0].is_nan());
-    let (conv, _) = scrambled(DType::F64, 8, |scope| GcnConv::new(scope, 2, 2));
-    let y = conv.forward_relu(&layer(f64::NAN).into(), &matrix, &mut Pass::Evaluation);
-    assert!(flat(&y.unwrap()).iter().all(|value| value.is_nan()));
+    // Whole vectors of every length, and what is left of them.
+    for (dtype, width) in [(DType::F64, 2), (DType::F64, 61), (DType::F32, 125)] {
+        let (conv, _) = scrambled(dtype, 8, |scope| GcnConv::new(scope, 2, width));
+        let x = layer(f64::NAN).to_dtype(dtype).unwrap();
+        let y = conv.forward_relu(&x.into(), &matrix, &mut Pass::Evaluation);
+        assert!(flat(&y.unwrap()).iter().all(|value| value.is_nan()));
+    }
 }
