@@ -10,7 +10,7 @@ use crate::scalar::Scalar;
 
 /// Sums and maxima kept side by side, so that the next term need not wait for
 /// the last.
-const LANES: usize = 64;
+const LANES: usize = 32;
 
 /// Whether there is neither a NaN nor an infinity.
 pub(crate) fn all_finite<T: Scalar>(entries: &[T]) -> bool {

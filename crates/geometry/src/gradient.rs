@@ -21,7 +21,7 @@
 //! `(lambda_i - C)^{-1}` beside the kept ones: where the dropped ones were not stored, it
 //! is solved for.
 
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip, s};
 
 use crate::check;
 use crate::entrywise::{self, round_times};
@@ -263,11 +263,20 @@ impl Factors {
             let gc = matrix_ref(&workspace.square[..m * m], m, m);
             multiply(2.0, scaled.view(), gc, 0.0, &mut result);
         } else {
-            let mut left = matrix_in(null, n, p);
-            multiply(1.0, scaled.view(), kept.t(), 0.0, &mut left);
-            multiply(2.0, left.view(), b.view(), 0.0, &mut result);
-            multiply(1.0, scaled.view(), b.t(), 0.0, &mut left);
-            multiply(2.0, left.view(), kept, 1.0, &mut result);
+            // H G_C = [H U_p, H B^T] [B; U_p^T], with U_p^T, B, U_p^T below each other.
+            let mut stacked = matrix_in(coupling, 3 * p, m);
+            for (part, from) in [(0, kept), (1, b.view()), (2, kept)] {
+                stacked.slice_mut(s![part * p..(part + 1) * p, ..]).assign(&from);
+            }
+            let mut left = matrix_in(null, n, 2 * p);
+            multiply(
+                1.0,
+                scaled.view(),
+                stacked.slice(s![..2 * p, ..]).t(),
+                0.0,
+                &mut left,
+            );
+            multiply(2.0, left.view(), stacked.slice(s![p.., ..]), 0.0, &mut result);
         }
         let scale = self.scale();
         let factor = magnitude / scale;

@@ -10,6 +10,7 @@
 )]
 
 mod aligned;
+mod few_columns;
 #[cfg(feature = "openblas")]
 mod lapack;
 mod padded;
