@@ -77,6 +77,20 @@ impl<K: Kernel> Runner<K> {
         offsets: &[usize],
         inspect: impl FnOnce(&[K::Saved]) -> R,
     ) -> Result<(Tensor, R)> {
+        check_matrix("H", h)?;
+        // Both moves are on the tape.
+        let host = h.to_device(&Device::Cpu)?;
+        let (op, found) = self.operation(&host, offsets, inspect)?;
+        Ok((host.apply_op1(op)?.to_device(h.device())?, found))
+    }
+
+    /// The operation that [`Self::apply`] applies to `h`, with its result; `h` is on the CPU.
+    pub(crate) fn operation<R>(
+        self: &Arc<Self>,
+        h: &Tensor,
+        offsets: &[usize],
+        inspect: impl FnOnce(&[K::Saved]) -> R,
+    ) -> Result<(PerGraph<K>, R)> {
         let (rows, columns) = check_matrix("H", h)?;
         check_offsets(offsets, rows)?;
         if columns == 0 {
@@ -86,22 +100,21 @@ impl<K: Kernel> Runner<K> {
                 expected: "at least one column".to_owned(),
             });
         }
-        // Both moves are on the tape.
-        let host = h.to_device(&Device::Cpu)?;
         let mut op = PerGraph {
             saved: self.saved.take(offsets.len() - 1),
             runner: Arc::clone(self),
             offsets: offsets.to_vec(),
             output: Mutex::new(None),
+            input: (rows, columns),
             shape: self.kernel.shape(offsets.len() - 1, rows, columns),
         };
         let output = for_element!(h.dtype(), T => {
-            with_values::<T, _>(&host, |values| op.forward(values, columns))
+            with_values::<T, _>(h, |values| op.forward(values, columns))
                 .map(<T as candle_core::WithDType>::to_cpu_storage_owned)
         })?;
         op.output = Mutex::new(Some(output));
         let found = inspect(&op.saved);
-        Ok((host.apply_op1(op)?.to_device(h.device())?, found))
+        Ok((op, found))
     }
 }
 
@@ -134,12 +147,14 @@ fn check_offsets(offsets: &[usize], rows: usize) -> Result<()> {
 }
 
 /// The op on the tape: made for one forward pass, with what that found out.
-struct PerGraph<K: Kernel> {
+pub(crate) struct PerGraph<K: Kernel> {
     runner: Arc<Runner<K>>,
     saved: Vec<K::Saved>,
     offsets: Vec<usize>,
     /// Worked out before the op is applied, where errors keep their type.
     output: Mutex<Option<CpuStorage>>,
+    /// Of the rows that were worked on.
+    input: (usize, usize),
     shape: Shape,
 }
 
@@ -207,7 +222,14 @@ impl<K: Kernel> CustomOp1 for PerGraph<K> {
         self.runner.kernel.name()
     }
 
-    fn cpu_fwd(&self, _: &CpuStorage, _: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+    fn cpu_fwd(&self, _: &CpuStorage, h: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+        let (rows, columns) = self.input;
+        if h.dims() != [rows, columns] {
+            candle_core::bail!(
+                "this op was made for rows of {rows} x {columns}, not {:?}",
+                h.dims()
+            );
+        }
         let output = self.output.lock().unwrap_or_else(PoisonError::into_inner).take();
         match output {
             Some(output) => Ok((output, self.shape.clone())),

@@ -66,7 +66,7 @@ pub(crate) fn with_values<T: Element, R>(
     let (storage, layout) = tensor.storage_and_layout();
     match &*storage {
         Storage::Cpu(storage) => kernel(&in_order(storage, layout)?),
-        // The callers move tensors to the host first.
+        // Whoever can moves tensors to the host first.
         _ => Err(Error::Candle(candle_core::Error::msg(
             "a kernel was given a tensor that is not on the CPU",
         ))),

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use candle_core::{Shape, Tensor};
+use candle_core::{CustomOp1, Shape, Tensor};
 use egg_geometry::{Factors, Flatten, RankChoice, RankRule, Workspace};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
 
@@ -114,9 +114,36 @@ impl Embedder {
     /// # Errors
     /// As [`grassmann_embed`].
     pub fn embed_with_spectra(&self, h: &Tensor, offsets: &[usize]) -> Result<(Tensor, Vec<GraphSpectrum>)> {
-        self.runner
-            .apply(h, offsets, |saved| saved.iter().map(GraphSpectrum::of).collect())
+        self.runner.apply(h, offsets, spectra)
     }
+
+    /// The same as an operation that is still to be applied to `h`, and to nothing else,
+    /// once: for those who apply it otherwise than by `h.apply_op1`.
+    ///
+    /// ```
+    /// use candle_core::{Device, Tensor};
+    /// use egg_autodiff::{Embedder, Flatten, RankRule};
+    ///
+    /// let h = Tensor::new(&[[3f32, 0.0], [0.0, 1.0]], &Device::Cpu)?;
+    /// let embedder = Embedder::new(RankRule::Fixed(1), Flatten::Upper)?;
+    /// let (operation, _) = embedder.operation(&h, &[0, 2])?;
+    /// assert_eq!(h.apply_op1(operation)?.to_vec2::<f32>()?, embedder.embed(&h, &[0, 2])?.to_vec2()?);
+    /// # Ok::<(), egg_autodiff::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`grassmann_embed`]; [`Error::Candle`](crate::Error::Candle) if `h` is not on the CPU.
+    pub fn operation(
+        &self,
+        h: &Tensor,
+        offsets: &[usize],
+    ) -> Result<(impl CustomOp1 + Send + Sync + use<>, Vec<GraphSpectrum>)> {
+        self.runner.operation(h, offsets, spectra)
+    }
+}
+
+fn spectra(saved: &[Factors]) -> Vec<GraphSpectrum> {
+    saved.iter().map(GraphSpectrum::of).collect()
 }
 
 /// What an embedding kept of one graph; not differentiable.

@@ -31,6 +31,7 @@
 //! - Losses: [`cross_entropy`], [`bce_with_logits`], [`mse`], [`mae`], each one
 //!   operation; no finite logit overflows.
 //! - [`Segments`]: sum, mean, maximum and softmax over the rows of each graph.
+//! - [`Relayed`]: large tensors whose gradient does not go over candle's sums.
 //! - [`Dropout`], from the generator of the [`Pass`].
 //! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
 //! - [`Plateau`] and [`EarlyStopping`].
@@ -89,6 +90,7 @@ mod prefetch;
 mod product;
 mod reduction;
 mod regression;
+mod relay;
 mod relu;
 mod schedule;
 mod segment;
@@ -114,6 +116,7 @@ pub use pass::Pass;
 pub use prefetch::prefetch;
 pub use reduction::Reduction;
 pub use regression::{mae, mse};
+pub use relay::Relayed;
 pub use relu::relu;
 pub use schedule::{Plateau, PlateauConfig};
 pub use segment::Segments;

@@ -145,19 +145,19 @@ impl Linear {
     }
 }
 
-/// The gradients of `y = x W^T` with respect to `x` (if it is on a tape) and `W`, from
-/// that of `y`: for operations that have such a product within.
+/// The gradients of `y = x W^T` with respect to `x` (if `of_input`) and `W`, from that of
+/// `y`: for operations that have such a product within.
 ///
 /// # Errors
 /// If the shapes or types do not fit.
 ///
 /// # Example
 /// ```
-/// use candle_core::{Device, Tensor, Var};
-/// let x = Var::new(&[[1f64, 2.0]], &Device::Cpu)?;
+/// use candle_core::{Device, Tensor};
+/// let x = Tensor::new(&[[1f64, 2.0]], &Device::Cpu)?;
 /// let weight = Tensor::new(&[[3f64, 4.0], [5.0, 6.0]], &Device::Cpu)?;
 /// let g = Tensor::new(&[[1f64, 10.0]], &Device::Cpu)?;
-/// let (dx, dw) = egg_nn::linear_gradients(&x, &weight, &g)?;
+/// let (dx, dw) = egg_nn::linear_gradients(&x, &weight, &g, true)?;
 /// assert_eq!(dx.unwrap().to_vec2::<f64>()?, [[53.0, 64.0]]);
 /// assert_eq!(dw.to_vec2::<f64>()?, [[1.0, 2.0], [10.0, 20.0]]);
 /// # Ok::<(), candle_core::Error>(())
@@ -166,6 +166,7 @@ pub fn linear_gradients(
     x: &Tensor,
     weight: &Tensor,
     g: &Tensor,
+    of_input: bool,
 ) -> candle_core::Result<(Option<Tensor>, Tensor)> {
     let ((rows, in_features), (out_features, width)) = (x.dims2()?, weight.dims2()?);
     if width != in_features || g.dims2()? != (rows, out_features) {
@@ -176,7 +177,11 @@ pub fn linear_gradients(
             g.dims()
         );
     }
-    let (dx, dw, _) = Affine { rectify: false }.pull_back(x, weight, g, g, false)?;
+    let wanted = Wanted {
+        input: of_input,
+        bias: false,
+    };
+    let (dx, dw, _) = Affine { rectify: false }.pull_back(x, weight, g, g, wanted)?;
     Ok((dx, dw))
 }
 
@@ -190,6 +195,14 @@ pub(crate) fn check_width(name: &'static str, width: usize) -> Result<()> {
         value: 0.0,
         requirement: "a layer needs at least one feature",
     })
+}
+
+/// The input's gradient if it is on a tape.
+fn wanted(x: &Tensor, bias: bool) -> Wanted {
+    Wanted {
+        input: x.track_op(),
+        bias,
+    }
 }
 
 /// `x W^T (+ b)`, rectified or not.
@@ -217,20 +230,15 @@ impl Affine {
         Ok((out, (rows, out_features).into()))
     }
 
-    /// Gradients with respect to the input (if it is on a tape), the weight and
-    /// the bias (if wanted).
+    /// Gradients with respect to the input, the weight and the bias.
     fn pull_back(
         &self,
         x: &Tensor,
         w: &Tensor,
         y: &Tensor,
         g: &Tensor,
-        want_bias: bool,
+        wanted: Wanted,
     ) -> candle_core::Result<(Option<Tensor>, Tensor, Tensor)> {
-        let wanted = Wanted {
-            input: x.track_op(),
-            bias: want_bias,
-        };
         for_element!(x.dtype(), T => {
             let (dx, dw, db) = with_values::<T, _>(x, |xs| {
                 with_values::<T, _>(w, |ws| {
@@ -273,7 +281,7 @@ impl CustomOp2 for Affine {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, _) = self.pull_back(x, w, y, g, false)?;
+        let (dx, dw, _) = self.pull_back(x, w, y, g, wanted(x, false))?;
         Ok((dx, Some(dw)))
     }
 }
@@ -303,7 +311,7 @@ impl CustomOp3 for Affine {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, db) = self.pull_back(x, w, y, g, true)?;
+        let (dx, dw, db) = self.pull_back(x, w, y, g, wanted(x, true))?;
         Ok((dx, Some(dw), Some(db)))
     }
 }

@@ -9,7 +9,7 @@ use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
 use crate::element::{Element, check_float, for_element};
 use crate::numbers::{in_order, with_values};
 use crate::segment_kernel::{self as kernel, Spread};
-use crate::{Error, Result};
+use crate::{Error, Relayed, Result};
 
 /// A division of the rows of a stacked matrix: segment g owns the rows
 /// `offsets[g]..offsets[g + 1]`, as the graphs of a batch own its nodes.
@@ -155,7 +155,36 @@ impl Segments {
         self.apply(x, Kind::Softmax)
     }
 
+    /// [`Self::sum`] of a relayed matrix.
+    ///
+    /// # Errors
+    /// As [`Segments::sum`].
+    pub fn sum_relayed(&self, x: &Relayed) -> Result<Tensor> {
+        Ok(x.apply_op1(self.reduce(x.values(), Kind::Sum)?)?)
+    }
+
+    /// [`Self::mean`] of a relayed matrix.
+    ///
+    /// # Errors
+    /// As [`Segments::sum`].
+    pub fn mean_relayed(&self, x: &Relayed) -> Result<Tensor> {
+        Ok(x.apply_op1(self.reduce(x.values(), Kind::Mean)?)?)
+    }
+
+    /// [`Self::max`] of a relayed matrix.
+    ///
+    /// # Errors
+    /// As [`Segments::sum`].
+    pub fn max_relayed(&self, x: &Relayed) -> Result<Tensor> {
+        Ok(x.apply_op1(self.reduce(x.values(), Kind::Max(OnceLock::new()))?)?)
+    }
+
     fn apply(&self, x: &Tensor, kind: Kind) -> Result<Tensor> {
+        Ok(x.apply_op1(self.reduce(x, kind)?)?)
+    }
+
+    /// The operation, if `x` is what it can be applied to.
+    fn reduce(&self, x: &Tensor, kind: Kind) -> Result<Reduce> {
         check_float("the input of a segment operation", x.dtype())?;
         match x.dims() {
             &[rows, _] if rows == self.rows() => {}
@@ -168,7 +197,7 @@ impl Segments {
             }
         }
         let offsets = self.offsets.clone();
-        Ok(x.apply_op1(Reduce { offsets, kind })?)
+        Ok(Reduce { offsets, kind })
     }
 }
 

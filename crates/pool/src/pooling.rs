@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use candle_core::Tensor;
-use egg_nn::Pass;
+use egg_nn::{Pass, Relayed};
 
 use crate::error::Result;
 use crate::structure::Structure;
@@ -95,6 +95,9 @@ pub use topk::TopKPooling;
 /// assert!((row[0] - 1.0).abs() < 1e-9 && row[1] < 1e-5);
 /// # Ok::<(), egg_pool::Error>(())
 /// ```
+///
+/// That is all it needs. One that is an operation of its own on the rows can save a training
+/// step some time by taking them [relayed](Self::relayed).
 pub trait Pooling: Debug + Send + Sync {
     /// How many columns a graph's row has.
     fn width(&self) -> usize;
@@ -110,6 +113,21 @@ pub trait Pooling: Debug + Send + Sync {
     /// parameters; [`Error::Embedding`](crate::Error::Embedding), for EGG, if it
     /// has a NaN or an infinity.
     fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled>;
+
+    /// The same pooling for relayed rows, if it has a way to do it. Nothing else depends
+    /// on it than how long a training step of a large batch takes.
+    fn relayed(&self) -> Option<&dyn RelayedPooling> {
+        None
+    }
+}
+
+/// A [`Pooling`] that can take its rows [`Relayed`].
+pub trait RelayedPooling {
+    /// As [`Pooling::pool`], on a tape.
+    ///
+    /// # Errors
+    /// As [`Pooling::pool`].
+    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<Pooled>;
 }
 
 /// What a pooling gives.

@@ -10,7 +10,7 @@ use super::head::Head;
 use super::virtual_node::VirtualInput;
 use crate::data::{Batch, Convolved};
 use crate::error::Result;
-use crate::pooling::Pooling;
+use crate::pooling::{Pooled, Pooling};
 
 /// `H_l = ReLU(A H_{l-1} W_l + b_l)`, then a pooling of the last `H`, then a
 /// [`Head`].
@@ -109,6 +109,22 @@ impl GcnClassifier {
         })
     }
 
+    /// What a relayed pooling makes of the nodes, without a gradient of rows on candle's
+    /// tape; `None` where something is in the way, or there is no tape.
+    fn pool_relayed(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Option<Pooled>> {
+        let plain = pass.is_training() && self.virtual_input.is_none() && self.norm.is_none();
+        let (Some(pool), Some((first, others)), true) =
+            (self.pool.relayed(), self.convs.split_first(), plain)
+        else {
+            return Ok(None);
+        };
+        let mut h = first.relay(&batch.input, &batch.propagation, pass, self.rectify)?;
+        for conv in others {
+            h = conv.relay_on(&h, &batch.propagation, pass, self.rectify)?;
+        }
+        pool.pool_relayed(&h, &batch.structure).map(Some)
+    }
+
     fn convolve(&self, conv: &GcnConv, x: &NodeInput, batch: &Batch, pass: &mut Pass<'_>) -> Result<Tensor> {
         Ok(match self.rectify {
             true => conv.forward_relu(x, &batch.propagation, pass)?,
@@ -131,8 +147,13 @@ impl GraphModel for GcnClassifier {
     }
 
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
-        let h = self.nodes(batch, pass)?;
-        let pooled = self.pool.pool(&h, &batch.structure, pass)?;
+        let pooled = match self.pool_relayed(batch, pass)? {
+            Some(pooled) => pooled,
+            None => {
+                let h = self.nodes(batch, pass)?;
+                self.pool.pool(&h, &batch.structure, pass)?
+            }
+        };
         Ok(Output {
             scores: self.head.forward(&pooled.readout, pass)?,
             ranks: pooled.ranks.into_iter().collect(),

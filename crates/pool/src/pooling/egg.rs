@@ -1,11 +1,11 @@
 //! EGG: the subspace that a graph's rows span, with a hard cut and a soft one.
 
 use candle_core::Tensor;
-use egg_autodiff::{Embedder, Filter, Flatten, RankRule, SoftEmbedder};
-use egg_nn::Pass;
+use egg_autodiff::{Embedder, Filter, Flatten, GraphSpectrum, RankRule, SoftEmbedder};
+use egg_nn::{Pass, Relayed};
 
 use super::input::{check_features, check_input};
-use super::{Pooled, Pooling};
+use super::{Pooled, Pooling, RelayedPooling};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -62,11 +62,26 @@ impl Pooling for EggPooling {
             .embedder
             .embed_with_spectra(&pass.input(h), structure.offsets());
         let (readout, spectra) = embedded?;
-        let ranks = spectra.iter().map(|graph| graph.choice.p).collect();
-        Ok(Pooled {
-            ranks: Some(ranks),
-            ..readout.into()
-        })
+        Ok(with_ranks(readout, &spectra))
+    }
+
+    fn relayed(&self) -> Option<&dyn RelayedPooling> {
+        Some(self)
+    }
+}
+
+impl RelayedPooling for EggPooling {
+    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<Pooled> {
+        check_input("egg", h.values(), structure, self.features, None)?;
+        let (operation, spectra) = self.embedder.operation(h.values(), structure.offsets())?;
+        Ok(with_ranks(h.apply_op1(operation)?, &spectra))
+    }
+}
+
+fn with_ranks(readout: Tensor, spectra: &[GraphSpectrum]) -> Pooled {
+    Pooled {
+        ranks: Some(spectra.iter().map(|graph| graph.choice.p).collect()),
+        ..readout.into()
     }
 }
 

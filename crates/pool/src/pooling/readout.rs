@@ -1,10 +1,10 @@
 //! Sum, mean and maximum of each graph's rows.
 
 use candle_core::Tensor;
-use egg_nn::Pass;
+use egg_nn::{Pass, Relayed};
 
 use super::input::{check_features, check_input};
-use super::{Pooled, Pooling};
+use super::{Pooled, Pooling, RelayedPooling};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -92,6 +92,23 @@ impl Pooling for SegmentPooling {
             Kind::Sum => segments.sum(&h)?,
             Kind::Avg => segments.mean(&h)?,
             Kind::Max => segments.max(&h)?,
+        };
+        Ok(readout.into())
+    }
+
+    fn relayed(&self) -> Option<&dyn RelayedPooling> {
+        Some(self)
+    }
+}
+
+impl RelayedPooling for SegmentPooling {
+    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<Pooled> {
+        check_input(self.name(), h.values(), structure, self.features, None)?;
+        let segments = structure.segments();
+        let readout = match self.kind {
+            Kind::Sum => segments.sum_relayed(h)?,
+            Kind::Avg => segments.mean_relayed(h)?,
+            Kind::Max => segments.max_relayed(h)?,
         };
         Ok(readout.into())
     }

@@ -25,6 +25,7 @@ mod own_pooling;
 mod real_data;
 mod real_training;
 mod record;
+mod relayed;
 mod repetitions;
 mod resume;
 mod search;

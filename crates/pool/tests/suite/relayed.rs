@@ -1,0 +1,189 @@
+//! Rows that are relayed give the results and gradients of rows on candle's tape.
+
+use candle_core::{DType, Device, Tensor, Var};
+use egg_graph::conv::{GcnConv, NodeInput, SparseMatrix};
+use egg_graph::{Features, Graph, GraphDataset, Propagation};
+use egg_nn::{Parameters, Pass};
+use egg_pool::{Error, Pooled, Pooling, PoolingConfig, Structure};
+
+use crate::samples::{build, flat, mixed, node_count, normal, rng, structure};
+
+const WIDTH: usize = 5;
+
+/// Three layers of a network, and what they work on.
+struct Network {
+    parameters: Parameters,
+    convs: Vec<GcnConv>,
+    input: NodeInput,
+    propagation: SparseMatrix,
+    structure: Structure,
+}
+
+impl Network {
+    fn new(input: impl FnOnce(usize) -> NodeInput) -> Self {
+        let graphs = mixed();
+        let made: Vec<Graph> = graphs
+            .iter()
+            .map(|(nodes, edges)| Graph::from_edges(*nodes, edges).unwrap())
+            .collect();
+        let dataset = GraphDataset::from_graphs("mixed", &made).unwrap();
+        let all: Vec<usize> = (0..graphs.len()).collect();
+        let mut rng = rng(1);
+        let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
+        let mut scope = parameters.root(&mut rng);
+        let convs = (0..3)
+            .map(|layer| {
+                let inputs = if layer == 0 { 3 } else { WIDTH };
+                GcnConv::new(&mut scope.enter(layer), inputs, WIDTH).unwrap()
+            })
+            .collect();
+        Self {
+            parameters,
+            convs,
+            input: input(node_count(&graphs)),
+            propagation: Propagation::gcn(&dataset).matrix(&all).unwrap(),
+            structure: structure(&graphs),
+        }
+    }
+
+    fn plain(&self, pooling: &dyn Pooling, rectify: bool) -> Pooled {
+        let mut rng = rng(0);
+        let mut pass = Pass::Training(&mut rng);
+        let mut x = self.input.clone();
+        for conv in &self.convs {
+            let next = match rectify {
+                true => conv.forward_relu(&x, &self.propagation, &mut pass),
+                false => conv.forward(&x, &self.propagation, &mut pass),
+            };
+            x = next.unwrap().into();
+        }
+        let NodeInput::Dense(h) = x else {
+            panic!("a layer gives a tensor")
+        };
+        pooling.pool(&h, &self.structure, &mut pass).unwrap()
+    }
+
+    fn relayed(&self, pooling: &dyn Pooling, rectify: bool) -> Option<Pooled> {
+        let mut rng = rng(0);
+        let mut pass = Pass::Training(&mut rng);
+        let mut h = self.convs[0]
+            .relay(&self.input, &self.propagation, &mut pass, rectify)
+            .unwrap();
+        for conv in &self.convs[1..] {
+            h = conv.relay_on(&h, &self.propagation, &mut pass, rectify).unwrap();
+        }
+        Some(pooling.relayed()?.pool_relayed(&h, &self.structure).unwrap())
+    }
+}
+
+/// Results and gradients of every parameter, to the bit (0 and -0 are equal).
+fn check(network: &Network, more: &[(&str, &Var)]) {
+    let mut relayed_ones = Vec::new();
+    for config in PoolingConfig::all() {
+        let (pooling, _) = build(&config, WIDTH, DType::F64, 3);
+        for rectify in [true, false] {
+            let Some(relayed) = network.relayed(&*pooling, rectify) else {
+                continue;
+            };
+            relayed_ones.push(config.name());
+            let plain = network.plain(&*pooling, rectify);
+            assert_eq!(flat(&relayed.readout), flat(&plain.readout), "{config}");
+            assert_eq!(relayed.ranks, plain.ranks, "{config}");
+
+            let (rows, columns) = plain.readout.dims2().unwrap();
+            let loss = |readout: &Tensor| (readout * normal(rows, columns, 50)).unwrap().sum_all().unwrap();
+            let expected = loss(&plain.readout).backward().unwrap();
+            let found = loss(&relayed.readout).backward().unwrap();
+            for (name, parameter) in network.parameters.trainable().chain(more.iter().copied()) {
+                let expected = flat(expected.get(parameter).unwrap());
+                assert!(expected.iter().any(|number| *number != 0.0), "{config}: {name}");
+                assert_eq!(
+                    flat(found.get(parameter).unwrap()),
+                    expected,
+                    "{config}, rectify {rectify}: {name}"
+                );
+            }
+        }
+    }
+    for name in ["egg", "sum", "avg", "max"] {
+        assert!(relayed_ones.contains(&name), "{name} is not relayed");
+    }
+}
+
+#[test]
+fn there_is_no_tape_in_evaluation() {
+    let network = Network::new(|rows| normal(rows, 3, 7).into());
+    let mut rng = rng(0);
+    let mut training = Pass::Training(&mut rng);
+    let relay = |pass: &mut Pass<'_>| {
+        network.convs[0]
+            .relay(&network.input, &network.propagation, pass, true)
+            .unwrap()
+    };
+    assert!(!relay(&mut Pass::Evaluation).track_op());
+    let on_a_tape = relay(&mut training);
+    assert!(on_a_tape.track_op());
+    let next = network.convs[1].relay_on(&on_a_tape, &network.propagation, &mut Pass::Evaluation, true);
+    assert!(!next.unwrap().track_op());
+}
+
+#[test]
+fn layers_without_a_bias_are_relayed_too() {
+    let network = Network::new(|rows| normal(rows, 3, 7).into());
+    let mut rng = rng(2);
+    let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
+    let conv = GcnConv::without_bias(&mut parameters.root(&mut rng), 3, WIDTH).unwrap();
+    let mut pass = Pass::Training(&mut rng);
+    let plain = conv
+        .forward_relu(&network.input, &network.propagation, &mut pass)
+        .unwrap();
+    let relayed = conv
+        .relay(&network.input, &network.propagation, &mut pass, true)
+        .unwrap();
+    assert_eq!(flat(relayed.values()), flat(&plain));
+    let plain = network.structure.segments().sum(&plain).unwrap();
+    let relayed = network.structure.segments().sum_relayed(&relayed).unwrap();
+    let gradient = |sums: &Tensor| {
+        let gradients = sums.sqr().unwrap().sum_all().unwrap().backward().unwrap();
+        let (_, weight) = parameters.trainable().next().unwrap();
+        flat(gradients.get(weight).unwrap())
+    };
+    assert_eq!(gradient(&relayed), gradient(&plain));
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused() {
+    let network = Network::new(|rows| normal(rows, 3, 7).into());
+    let h = network.convs[0]
+        .relay(&network.input, &network.propagation, &mut Pass::Evaluation, true)
+        .unwrap();
+    let fewer = structure(&mixed()[..3]);
+    for config in PoolingConfig::all() {
+        for (width, structure) in [(WIDTH + 1, &network.structure), (WIDTH, &fewer)] {
+            let (pooling, _) = build(&config, width, DType::F64, 3);
+            if let Some(pooling) = pooling.relayed() {
+                let error = pooling.pool_relayed(&h, structure).unwrap_err();
+                assert!(matches!(error, Error::PoolingInput { .. }), "{config}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_are_the_same_from_sparse_features() {
+    let features = |rows: usize| {
+        let classes = (0u32..).take(rows).map(|row| row % 3).collect();
+        let one_hot = Features::one_hot(classes, 3).unwrap();
+        NodeInput::from_features(&one_hot, DType::F64, &Device::Cpu).unwrap()
+    };
+    let network = Network::new(features);
+    assert!(matches!(network.input, NodeInput::Sparse(_)));
+    check(&network, &[]);
+}
+
+#[test]
+fn gradients_are_the_same_from_dense_ones_and_reach_them() {
+    let x = Var::from_tensor(&normal(node_count(&mixed()), 3, 7)).unwrap();
+    let network = Network::new(|_| NodeInput::Dense(x.as_tensor().clone()));
+    check(&network, &[("x", &x)]);
+}
