@@ -4,6 +4,8 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -87,17 +89,29 @@ impl Destination {
     }
 }
 
+/// How long to wait for a lock. A program that another thread is just starting holds it too, for
+/// a moment: between `fork` and `exec` it has every open file.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(".lock");
     let file = File::create(&path).map_err(|e| Error::while_doing(path.display(), with_remedy(e)))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Failed(format!(
-            "another `cargo xtask data prepare` is at work in {}; wait for it",
-            folder.display()
-        ))),
-        // Some network file systems have no locks.
-        Err(TryLockError::Error(_)) => Ok(file),
+    let begin = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if begin.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Failed(format!(
+                    "another `cargo xtask data prepare` is at work in {}; wait for it",
+                    folder.display()
+                )));
+            }
+            // Some network file systems have no locks.
+            Err(TryLockError::Error(_)) => return Ok(file),
+        }
     }
 }
 
