@@ -191,7 +191,7 @@ fn can_be_asked_for_twice() {
 }
 
 #[test]
-fn an_operation_is_for_its_own_rows_and_for_once() {
+fn an_operation_is_for_its_own_rows() {
     let (h, offsets) = (Var::from_tensor(&normal(6, 3, 60)).unwrap(), [0, 2, 6]);
     let embedder = Embedder::new(RankRule::Fixed(2), Flatten::Upper).unwrap();
     let weighted = |rows: &Tensor| (rows * normal(2, 6, 61)).unwrap().sum_all().unwrap();

@@ -93,8 +93,10 @@ impl GcnConv {
         pass: &mut Pass<'_>,
         rectify: bool,
     ) -> Result<Tensor> {
-        match self.layer(propagation, pass, rectify) {
-            Some(layer) => layer.apply(x, pass),
+        match &self.bias {
+            Some(bias) => self
+                .layer(pass.parameter(bias), propagation, rectify)
+                .apply(x, pass),
             None => propagate(propagation, &x.product(&self.lin, pass)?, rectify),
         }
     }
@@ -140,7 +142,8 @@ impl GcnConv {
         pass: &mut Pass<'_>,
         rectify: bool,
     ) -> Result<Relayed> {
-        self.relayed_layer(propagation, pass, rectify)?.relay(x, pass)
+        self.layer(self.bias_or_zeros(pass)?, propagation, rectify)
+            .relay(x, pass)
     }
 
     /// The next of these layers. In evaluation there is no tape, whatever `x` has.
@@ -154,39 +157,25 @@ impl GcnConv {
         pass: &mut Pass<'_>,
         rectify: bool,
     ) -> Result<Relayed> {
-        self.relayed_layer(propagation, pass, rectify)?.relay_on(x, pass)
+        self.layer(self.bias_or_zeros(pass)?, propagation, rectify)
+            .relay_on(x, pass)
     }
 
-    fn relayed_layer<'a>(
-        &'a self,
-        propagation: &'a SparseMatrix,
-        pass: &Pass<'_>,
-        rectify: bool,
-    ) -> Result<Layer<'a>> {
-        if let Some(layer) = self.layer(propagation, pass, rectify) {
-            return Ok(layer);
-        }
+    fn bias_or_zeros(&self, pass: &Pass<'_>) -> Result<Tensor> {
         let weight = self.lin.weight();
-        Ok(Layer {
-            linear: &self.lin,
-            bias: Tensor::zeros(self.lin.out_features(), weight.dtype(), weight.device())?,
-            propagation,
-            rectify,
+        Ok(match &self.bias {
+            Some(bias) => pass.parameter(bias),
+            None => Tensor::zeros(self.lin.out_features(), weight.dtype(), weight.device())?,
         })
     }
 
-    /// All of it in one operation, if there is a bias.
-    fn layer<'a>(
-        &'a self,
-        propagation: &'a SparseMatrix,
-        pass: &Pass<'_>,
-        rectify: bool,
-    ) -> Option<Layer<'a>> {
-        Some(Layer {
+    /// All of it in one operation.
+    fn layer<'a>(&'a self, bias: Tensor, propagation: &'a SparseMatrix, rectify: bool) -> Layer<'a> {
+        Layer {
             linear: &self.lin,
-            bias: pass.parameter(self.bias.as_ref()?),
+            bias,
             propagation,
             rectify,
-        })
+        }
     }
 }
