@@ -6,7 +6,7 @@ mod decompose;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::error::{Error, Result};
-use crate::flatten::Flatten;
+use crate::flatten::{Flatten, mirror_upper};
 use crate::linalg::{Reduced, multiply};
 use crate::rank::{RankChoice, RankRule, Spectrum};
 use crate::scalar::Scalar;
@@ -306,6 +306,7 @@ impl Factors {
         let mut out = Array2::zeros((self.columns, self.columns));
         let mut square = Vec::new();
         out.assign(&self.projector_in(&mut square).mapv(T::rounded));
+        mirror_upper(&mut out.view_mut());
         out
     }
 

@@ -1,6 +1,6 @@
 //! A symmetric matrix as a vector, and back.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 
 use crate::check;
 use crate::error::{Error, Result};
@@ -233,6 +233,17 @@ impl Flatten {
     }
 }
 
+/// `a_ji <- a_ij` for every i < j of a square matrix.
+pub(crate) fn mirror_upper<T: Copy + num_traits::Zero>(square: &mut ArrayViewMut2<'_, T>) {
+    let m = square.ncols();
+    match square.as_slice_mut() {
+        Some(entries) => each_pair(entries, m, |upper, lower| *lower = *upper),
+        None => {
+            (0..m).for_each(|row| (0..row).for_each(|column| square[[row, column]] = square[[column, row]]))
+        }
+    }
+}
+
 /// Calls `work(a_ij, a_ji)` for every i < j of an m x m matrix in row-major order.
 ///
 /// In tiles, which are copied out and back: along a column every entry is in a cache
@@ -276,7 +287,22 @@ pub(crate) fn each_pair<T: Copy + num_traits::Zero>(
 mod tests {
     use ndarray::Array2;
 
-    use super::each_pair;
+    use super::{each_pair, mirror_upper};
+
+    #[test]
+    fn a_mirror_shows_the_upper_triangle() {
+        for m in [0, 1, 5, 9] {
+            let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
+            let expected = Array2::from_shape_fn((m, m), |(i, j)| 100 * i.min(j) + i.max(j));
+            let mut by_rows = numbered.clone();
+            mirror_upper(&mut by_rows.view_mut());
+            assert_eq!(by_rows, expected);
+            // By columns, the upper triangle is the other one in memory.
+            let mut by_columns = numbered.t().to_owned();
+            mirror_upper(&mut by_columns.view_mut().reversed_axes());
+            assert_eq!(by_columns.t(), expected);
+        }
+    }
 
     #[test]
     fn every_pair_is_met_once() {

@@ -4,10 +4,18 @@ use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::check;
 use crate::error::{Error, Result};
-use crate::flatten::Flatten;
+use crate::flatten::{Flatten, mirror_upper};
 use crate::linalg;
 use crate::point::GrassmannPoint;
 use crate::scalar::Scalar;
+
+/// `U U^T`, symmetric to the bit: not every kernel of OpenBLAS adds the products of `u_i u_j`
+/// and `u_j u_i` in the same order.
+pub(crate) fn on_span_of<T: Scalar>(basis: ArrayView2<'_, T>) -> Array2<T> {
+    let mut projector = basis.dot(&basis.t());
+    mirror_upper(&mut projector.view_mut());
+    projector
+}
 
 impl<T: Scalar> GrassmannPoint<T> {
     /// The orthogonal projector `P = U U^T` (m x m): symmetric, idempotent, of
@@ -24,7 +32,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// ```
     pub fn projector(&self) -> Array2<T> {
         linalg::ready();
-        self.basis().dot(&self.basis().t())
+        on_span_of(self.basis().view())
     }
 
     /// The projector as a vector of length `m (m + 1) / 2`; see [`Flatten`].

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::factors::Factors;
 use crate::flatten::Flatten;
 use crate::point::GrassmannPoint;
+use crate::projector::on_span_of;
 use crate::rank::{RankChoice, RankRule};
 use crate::scalar::Scalar;
 use crate::workspace::Workspace;
@@ -84,7 +85,7 @@ impl<T: Scalar> Rectified<T> {
     /// # Ok::<(), egg_geometry::Error>(())
     /// ```
     pub fn projector(&self) -> Array2<T> {
-        self.basis.dot(&self.basis.t())
+        on_span_of(self.basis.view())
     }
 }
 
