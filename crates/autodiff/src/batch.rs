@@ -5,9 +5,11 @@
 //! the op until the tape is dropped, and then goes back to a pool.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Shape, Tensor};
+use egg_threads::Parts;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::element::{Element, check_matrix, for_element, with_values};
@@ -177,6 +179,7 @@ impl<K: Kernel> PerGraph<K> {
             let h = &h[rows[0] * columns..rows[1] * columns];
             jobs.push(Job {
                 graph,
+                rows: rows[0]..rows[1],
                 cost: cost(n, columns),
                 work: move |scratch: &mut K::Scratch| {
                     kernel.forward(matrix(h, n, columns), out, saved, scratch)
@@ -205,6 +208,7 @@ impl<K: Kernel> PerGraph<K> {
             let h = &h[rows[0] * columns..rows[1] * columns];
             jobs.push(Job {
                 graph,
+                rows: rows[0]..rows[1],
                 cost: cost(n, columns),
                 work: move |scratch: &mut K::Scratch| {
                     let out = matrix_mut(out, n, columns);
@@ -256,6 +260,7 @@ impl<K: Kernel> CustomOp1 for PerGraph<K> {
 /// The work on one graph.
 struct Job<W> {
     graph: usize,
+    rows: Range<usize>,
     cost: usize,
     work: W,
 }
@@ -265,16 +270,36 @@ fn cost(n: usize, m: usize) -> usize {
     n.saturating_mul(m).saturating_mul(n.min(m))
 }
 
-/// Runs the jobs on rayon's threads, the longest first: each thread that is done
-/// with one takes the next, so that the short ones fill the gaps at the end.
+/// Jobs by where their rows lie, since the thread that made rows has them in its cache;
+/// the longest of a part first, so that short ones fill the gaps at the end.
+fn in_parts<W>(jobs: Vec<Job<W>>) -> Parts<Job<W>> {
+    let rows = jobs.iter().map(|job| job.rows.end).max().unwrap_or_default();
+    let mut parts: Vec<Vec<Job<W>>> = Vec::new();
+    parts.resize_with(egg_threads::parts(jobs.len()), || Vec::with_capacity(jobs.len()));
+    for job in jobs {
+        let middle = job.rows.start.midpoint(job.rows.end);
+        let part = middle
+            .saturating_mul(parts.len())
+            .checked_div(rows)
+            .unwrap_or_default();
+        // A graph without rows may stand behind the last row.
+        let part = part.min(parts.len() - 1);
+        parts[part].push(job);
+    }
+    for part in &mut parts {
+        part.sort_by_key(|job| (std::cmp::Reverse(job.cost), job.graph));
+    }
+    Parts::new(parts)
+}
+
+/// Runs the jobs on rayon's threads.
 ///
 /// The error is that of the first graph that has one, whichever thread met it.
-fn run<S, W>(mut jobs: Vec<Job<W>>, scratch: &Pool<S>) -> Result<()>
+fn run<S, W>(jobs: Vec<Job<W>>, scratch: &Pool<S>) -> Result<()>
 where
     S: Default + Send,
     W: FnOnce(&mut S) -> Result<()> + Send,
 {
-    jobs.sort_by_key(|job| (std::cmp::Reverse(job.cost), job.graph));
     let first_error: Mutex<Option<(usize, Error)>> = Mutex::new(None);
     let work = |job: Job<W>, scratch: &mut S| {
         if let Err(error) = (job.work)(scratch) {
@@ -284,16 +309,14 @@ where
             }
         }
     };
-    let helpers = egg_threads::helpers(jobs.len());
-    let jobs = Mutex::new(jobs.into_iter());
-    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let jobs = in_parts(jobs);
     let take = || {
         let mut loan = scratch.lend();
-        while let Some(job) = next() {
+        while let Some(job) = jobs.next() {
             work(job, loan.get());
         }
     };
-    egg_threads::together(helpers, take);
+    egg_threads::together(jobs.helpers(), take);
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(()),
         Some((graph, error)) => Err(error.in_graph(graph)),

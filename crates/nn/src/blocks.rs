@@ -10,6 +10,8 @@
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
+use egg_threads::Parts;
+
 /// Fewer numbers than this are done on the calling thread: waking a pool costs
 /// more than it saves.
 const PARALLEL_FROM: usize = 1 << 14;
@@ -118,13 +120,13 @@ pub(crate) fn share<B: Send, R: Send>(
     if numbers < PARALLEL_FROM || helpers == 0 {
         return blocks.map(|(index, block)| work(index, block)).collect();
     }
-    let blocks = Mutex::new(blocks);
+    // A block of rows goes to the same thread as in the loop before.
+    let blocks = Parts::even(blocks);
     let results = Mutex::new(Vec::with_capacity(count));
-    // A panic in `work` goes on to the caller, so a poisoned lock matters to nobody.
-    let next = || blocks.lock().unwrap_or_else(PoisonError::into_inner).next();
     let take = || {
-        while let Some((index, block)) = next() {
+        while let Some((index, block)) = blocks.next() {
             let result = work(index, block);
+            // A panic in `work` goes on to the caller, so a poisoned lock matters to nobody.
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
         }

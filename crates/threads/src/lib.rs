@@ -2,6 +2,9 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod linger;
+mod parts;
+
+pub use parts::{Parts, parts};
 
 use linger::Waiting;
 
