@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use candle_core::{DType, Tensor, Var};
-use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass, Reduction, cross_entropy, mse};
+use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass, Reduction, backward, cross_entropy, mse};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -115,7 +115,7 @@ fn stepped(
 ) -> Outcome<Timed> {
     let step = |stepping: &mut Stepping| -> Outcome<f64> {
         let loss = loss(&mut Pass::Training(&mut stepping.rng))?;
-        stepping.adam.step(&loss.backward()?)?;
+        stepping.adam.step(&backward(&loss)?)?;
         Ok(f64::from(loss.to_scalar::<f32>()?))
     };
     let mut all = all.borrow_mut();

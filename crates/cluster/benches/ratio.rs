@@ -18,7 +18,7 @@ use egg_geometry::RankRule;
 use egg_graph::conv::NodeInput;
 use egg_graph::synthetic::BlockModel;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
-use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass};
+use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass, backward};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -111,7 +111,7 @@ impl Training {
             Some(divergence) => (likelihood + (divergence / self.task.node_count() as f64)?)?,
             None => likelihood,
         };
-        self.adam.step(&loss.backward()?)?;
+        self.adam.step(&backward(&loss)?)?;
         Ok(f64::from(loss.to_scalar::<f32>()?))
     }
 }

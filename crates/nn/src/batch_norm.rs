@@ -9,7 +9,7 @@ use crate::element::{Element, check_columns, check_dtype, for_element};
 use crate::linear::check_width;
 use crate::normalise::{Moments, backward, moments, normalise};
 use crate::numbers::{in_order, with_values};
-use crate::{Init, Pass, Result, Scope};
+use crate::{Init, Pass, Result, Scope, given};
 
 /// Added to the variance, PyTorch's default.
 const EPSILON: f64 = 1e-5;
@@ -231,11 +231,11 @@ impl CustomOp3 for Normalise {
         &self,
         x: &Tensor,
         weight: &Tensor,
-        _: &Tensor,
+        bias: &Tensor,
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let (dx, dw, db) = for_element!(x.dtype(), T => self.pull_back::<T>(x, weight, y, g))?;
-        Ok((Some(dx), Some(dw), Some(db)))
+        Ok((Some(dx), given(weight, dw), given(bias, db)))
     }
 }

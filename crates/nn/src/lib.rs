@@ -15,7 +15,7 @@
 //! for _ in 0..10 {
 //!     let logits = model.forward(&x, &mut Pass::Training(&mut rng))?;
 //!     let loss = cross_entropy(&logits, &classes, Reduction::Mean)?;
-//!     adam.step(&loss.backward()?)?;
+//!     adam.step(&egg_nn::backward(&loss)?)?;
 //! }
 //!
 //! let y = model.forward(&x, &mut Pass::Evaluation)?;
@@ -31,7 +31,8 @@
 //! - Losses: [`cross_entropy`], [`bce_with_logits`], [`mse`], [`mae`], each one
 //!   operation; no finite logit overflows.
 //! - [`Segments`]: sum, mean, maximum and softmax over the rows of each graph.
-//! - [`Relayed`]: large tensors whose gradient does not go over candle's sums.
+//! - [`Relayed`]: large tensors whose gradient does not go over candle's sums; and
+//!   [`backward`], by which those of parameters don't.
 //! - [`Dropout`], from the generator of the [`Pass`].
 //! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
 //! - [`Plateau`] and [`EarlyStopping`].
@@ -65,6 +66,7 @@ mod adam;
 mod adam_config;
 mod affine;
 pub mod atomic;
+mod backward;
 mod batch_norm;
 mod bce;
 pub mod blocks;
@@ -99,6 +101,7 @@ mod vectorised;
 
 pub use adam::{Adam, AdamMoments, AdamState};
 pub use adam_config::{AdamConfig, Decay};
+pub use backward::{backward, given};
 pub use batch_norm::BatchNorm1d;
 pub use bce::{bce_with_logits, bce_with_logits_value};
 pub use checkpoint::Checkpoint;

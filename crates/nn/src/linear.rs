@@ -6,7 +6,7 @@ use candle_core::{CpuStorage, CustomOp2, CustomOp3, Layout, Shape, Tensor, Var};
 use crate::affine::{Wanted, backward, forward};
 use crate::element::{check_columns, check_dtype, for_element};
 use crate::numbers::{in_order, with_values};
-use crate::{Error, Init, Pass, Result, Scope};
+use crate::{Error, Init, Pass, Relayed, Result, Scope, given};
 
 /// `y = x W^T + b` for `x` (rows x in), `W` (out x in) and `b` (out).
 ///
@@ -128,16 +128,40 @@ impl Linear {
         self.apply_with(None, x, pass, false)
     }
 
+    /// [`Self::forward`] of what is relayed.
+    ///
+    /// # Errors
+    /// As [`Linear::forward`].
+    pub fn forward_relayed(&self, x: &Relayed, pass: &mut Pass<'_>) -> Result<Tensor> {
+        let (Some(bias), true) = (&self.bias, pass.is_training()) else {
+            return self.forward(&x.on_tape()?, pass);
+        };
+        self.check_input(x.values())?;
+        let op = Affine {
+            rectify: false,
+            relayed: x.track_op(),
+        };
+        let weight = pass.parameter(&self.weight);
+        Ok(x.apply_op3(&weight, &pass.parameter(bias), op)?)
+    }
+
+    fn check_input(&self, x: &Tensor) -> Result<()> {
+        check_columns("the input of a linear layer", x, self.in_features)?;
+        check_dtype("the input of a linear layer", x, self.weight.dtype())
+    }
+
     fn apply(&self, x: &Tensor, pass: &Pass<'_>, rectify: bool) -> Result<Tensor> {
         self.apply_with(self.bias.as_ref(), x, pass, rectify)
     }
 
     fn apply_with(&self, bias: Option<&Var>, x: &Tensor, pass: &Pass<'_>, rectify: bool) -> Result<Tensor> {
-        check_columns("the input of a linear layer", x, self.in_features)?;
-        check_dtype("the input of a linear layer", x, self.weight.dtype())?;
+        self.check_input(x)?;
         let x = pass.input(x);
         let weight = pass.parameter(&self.weight);
-        let op = Affine { rectify };
+        let op = Affine {
+            rectify,
+            relayed: false,
+        };
         Ok(match bias {
             Some(bias) => x.apply_op3(&weight, &pass.parameter(bias), op)?,
             None => x.apply_op2(&weight, op)?,
@@ -181,7 +205,11 @@ pub fn linear_gradients(
         input: of_input,
         bias: false,
     };
-    let (dx, dw, _) = Affine { rectify: false }.pull_back(x, weight, g, g, wanted)?;
+    let op = Affine {
+        rectify: false,
+        relayed: false,
+    };
+    let (dx, dw, _) = op.pull_back(x, weight, g, g, wanted)?;
     Ok((dx, dw))
 }
 
@@ -197,22 +225,24 @@ pub(crate) fn check_width(name: &'static str, width: usize) -> Result<()> {
     })
 }
 
-/// The input's gradient if it is on a tape.
-fn wanted(x: &Tensor, bias: bool) -> Wanted {
-    Wanted {
-        input: x.track_op(),
-        bias,
-    }
-}
-
 /// `x W^T (+ b)`, rectified or not.
 struct Affine {
     rectify: bool,
+    /// The input is off the tape, and its gradient wanted all the same.
+    relayed: bool,
 }
 
 type Operand<'a> = (&'a CpuStorage, &'a Layout);
 
 impl Affine {
+    /// The input's gradient if it is on a tape, or relayed.
+    fn wanted(&self, x: &Tensor, bias: bool) -> Wanted {
+        Wanted {
+            input: self.relayed || x.track_op(),
+            bias,
+        }
+    }
+
     fn run(
         &self,
         x: Operand<'_>,
@@ -281,8 +311,8 @@ impl CustomOp2 for Affine {
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, _) = self.pull_back(x, w, y, g, wanted(x, false))?;
-        Ok((dx, Some(dw)))
+        let (dx, dw, _) = self.pull_back(x, w, y, g, self.wanted(x, false))?;
+        Ok((dx, given(w, dw)))
     }
 }
 
@@ -307,11 +337,11 @@ impl CustomOp3 for Affine {
         &self,
         x: &Tensor,
         w: &Tensor,
-        _: &Tensor,
+        b: &Tensor,
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, db) = self.pull_back(x, w, y, g, wanted(x, true))?;
-        Ok((dx, Some(dw), Some(db)))
+        let (dx, dw, db) = self.pull_back(x, w, y, g, self.wanted(x, true))?;
+        Ok((dx, given(w, dw), given(b, db)))
     }
 }

@@ -6,9 +6,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use candle_core::backend::BackendStorage;
 use candle_core::{
     CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Layout, Result, Shape, Storage, Tensor, bail,
 };
+
+use crate::numbers::in_order;
 
 /// The result of an operation, with a single number on candle's tape in its place, the
 /// *anchor*.
@@ -23,7 +26,7 @@ use candle_core::{
 /// then.
 ///
 /// ```
-/// use candle_core::{CpuStorage, CustomOp1, CustomOp2, Device, Layout, Result, Shape, Tensor, Var};
+/// use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, Var};
 /// use egg_nn::{Relayed, Segments};
 ///
 /// /// y = a + b
@@ -43,8 +46,8 @@ use candle_core::{
 /// let (a, b) = (Var::new(&[[1f32], [2.0]], &Device::Cpu)?, Var::new(&[[5f32], [6.0]], &Device::Cpu)?);
 /// let y = Relayed::by_op2((a.as_detached_tensor() + b.as_detached_tensor())?, &a, &b, Plus)?;
 /// let sums = Segments::new(&[0, 2])?.sum_relayed(&y)?;
-/// assert_eq!(sums.to_vec2::<f32>()?, [[14.0]]);
-/// let gradients = sums.sum_all()?.backward()?;
+/// assert_eq!(sums.values().to_vec2::<f32>()?, [[14.0]]);
+/// let gradients = sums.on_tape()?.sum_all()?.backward()?;
 /// assert_eq!(gradients.get(&a).unwrap().to_vec2::<f32>()?, [[1.0], [1.0]]);
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
@@ -114,6 +117,22 @@ impl Relayed {
         Ok(Self::new(values, anchor, left))
     }
 
+    /// What `op` makes of these, relayed too.
+    ///
+    /// # Errors
+    /// Whatever `op` refuses.
+    pub fn then_op1(&self, op: impl CustomOp1 + Send + Sync + 'static) -> Result<Self> {
+        let values = self.with_storage(|storage, layout| op.cpu_fwd(storage, layout))?;
+        let values = match values {
+            (CpuStorage::F32(numbers), shape) => Tensor::from_vec(numbers, shape, self.values.device())?,
+            (CpuStorage::F64(numbers), shape) => Tensor::from_vec(numbers, shape, self.values.device())?,
+            (other, _) => bail!("egg-nn computes in f32 or f64, not {:?}", other.dtype()),
+        };
+        let (op, left) = Made::new(&values, Some(self.clone()), op);
+        let anchor = self.anchor.apply_op1(op)?;
+        Ok(Self::new(values, anchor, left))
+    }
+
     /// `values`, which `op` makes of these, `a` and `b`.
     ///
     /// # Errors
@@ -157,6 +176,36 @@ impl Relayed {
             op,
             from: self.clone(),
         })
+    }
+
+    /// What `op` makes of the numbers, `a` and `b`, as a tensor like any other.
+    ///
+    /// # Errors
+    /// Whatever `op` refuses.
+    pub fn apply_op3(
+        &self,
+        a: &Tensor,
+        b: &Tensor,
+        op: impl CustomOp3 + Send + Sync + 'static,
+    ) -> Result<Tensor> {
+        let from = self.clone();
+        self.anchor.apply_op3(a, b, Used { op, from })
+    }
+
+    /// The numbers as a tensor like any other.
+    ///
+    /// # Errors
+    /// None for numbers on the CPU.
+    pub fn on_tape(&self) -> Result<Tensor> {
+        self.apply_op1(Identity)
+    }
+
+    fn with_storage<R>(&self, work: impl FnOnce(&CpuStorage, &Layout) -> Result<R>) -> Result<R> {
+        let (storage, layout) = self.values.storage_and_layout();
+        match &*storage {
+            Storage::Cpu(storage) => work(storage, layout),
+            _ => bail!("this operation runs on the CPU; move the tensor there with to_device(&Device::Cpu)"),
+        }
     }
 
     /// Leaves a gradient; what candle is given in its place.
@@ -206,6 +255,24 @@ impl<O> Made<O> {
             from,
         };
         (made, left)
+    }
+}
+
+impl<O: CustomOp1> CustomOp1 for Made<O> {
+    fn name(&self) -> &'static str {
+        self.op.name()
+    }
+
+    fn cpu_fwd(&self, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
+        anchor(&self.values)
+    }
+
+    fn bwd(&self, x: &Tensor, _: &Tensor, _: &Tensor) -> Result<Option<Tensor>> {
+        let gradient = self.left.take()?;
+        let Some(from) = &self.from else {
+            return self.op.bwd(x, &self.values, &gradient);
+        };
+        from.leave(self.op.bwd(&from.values, &self.values, &gradient)?)
     }
 }
 
@@ -275,11 +342,8 @@ impl<O: CustomOp1> CustomOp1 for Used<O> {
     }
 
     fn cpu_fwd(&self, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
-        let (storage, layout) = self.from.values.storage_and_layout();
-        match &*storage {
-            Storage::Cpu(storage) => self.op.cpu_fwd(storage, layout),
-            _ => bail!("this operation runs on the CPU; move the tensor there with to_device(&Device::Cpu)"),
-        }
+        self.from
+            .with_storage(|storage, layout| self.op.cpu_fwd(storage, layout))
     }
 
     fn bwd(&self, _: &Tensor, y: &Tensor, g: &Tensor) -> Result<Option<Tensor>> {
@@ -288,131 +352,56 @@ impl<O: CustomOp1> CustomOp1 for Used<O> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use candle_core::{Device, Var};
-
-    use super::*;
-    use crate::Segments;
-    use crate::linear::linear_gradients;
-
-    /// `x w^T`, without its bias.
-    struct Product {
-        of_input: bool,
+impl<O: CustomOp3> CustomOp3 for Used<O> {
+    fn name(&self) -> &'static str {
+        self.op.name()
     }
 
-    impl CustomOp3 for Product {
-        fn name(&self) -> &'static str {
-            "product"
-        }
-
-        fn cpu_fwd(
-            &self,
-            _: &CpuStorage,
-            _: &Layout,
-            _: &CpuStorage,
-            _: &Layout,
-            _: &CpuStorage,
-            _: &Layout,
-        ) -> Result<(CpuStorage, Shape)> {
-            bail!("only the backward half is called")
-        }
-
-        fn bwd(
-            &self,
-            x: &Tensor,
-            w: &Tensor,
-            _: &Tensor,
-            y: &Tensor,
-            g: &Tensor,
-        ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-            assert_eq!(y.dims(), g.dims());
-            let (dx, dw) = linear_gradients(x, w, g, self.of_input)?;
-            Ok((dx, Some(dw), None))
-        }
+    fn cpu_fwd(
+        &self,
+        _: &CpuStorage,
+        _: &Layout,
+        a: &CpuStorage,
+        a_layout: &Layout,
+        b: &CpuStorage,
+        b_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        self.from
+            .with_storage(|x, layout| self.op.cpu_fwd(x, layout, a, a_layout, b, b_layout))
     }
 
-    fn var(rows: usize, columns: usize, seed: usize) -> Var {
-        let numbers: Vec<f64> = (0..rows * columns)
-            .map(|i| ((i * 7 + seed) % 5) as f64 - 2.0)
-            .collect();
-        Var::from_tensor(&Tensor::from_vec(numbers, (rows, columns), &Device::Cpu).unwrap()).unwrap()
-    }
-
-    fn gradient(of: &Var, loss: &Tensor) -> Vec<Vec<f64>> {
-        let gradients = loss.backward().unwrap();
-        gradients.get(of).unwrap().to_vec2().unwrap()
-    }
-
-    /// Two products one after the other, the first used twice, against candle's own tape.
-    #[test]
-    fn gradients_are_candles() {
-        let (x, v, w, none) = (var(6, 3, 0), var(4, 3, 1), var(2, 4, 3), var(1, 1, 0));
-        let segments = Segments::new(&[0, 2, 6]).unwrap();
-
-        let first = x.matmul(&v.t().unwrap()).unwrap();
-        let second = first.matmul(&w.t().unwrap()).unwrap();
-        let once = segments.sum(&first).unwrap().sqr().unwrap().sum_all().unwrap();
-        let twice = segments.max(&second).unwrap().sqr().unwrap().sum_all().unwrap();
-        let plain = (once + twice).unwrap();
-
-        let product = |x: &Tensor, w: &Var| x.detach().matmul(&w.as_detached_tensor().t().unwrap()).unwrap();
-        let op = || Product { of_input: true };
-        let first = Relayed::by_op3(product(&x, &v), &x, &v, &none, op()).unwrap();
-        let values = product(first.values(), &w);
-        let second = first.then_op3(values, &w, &none, op()).unwrap();
-        let once = segments
-            .sum_relayed(&first)
-            .unwrap()
-            .sqr()
-            .unwrap()
-            .sum_all()
-            .unwrap();
-        let twice = segments
-            .max_relayed(&second)
-            .unwrap()
-            .sqr()
-            .unwrap()
-            .sum_all()
-            .unwrap();
-        let relayed = (once + twice).unwrap();
-
-        assert_eq!(
-            relayed.to_scalar::<f64>().unwrap(),
-            plain.to_scalar::<f64>().unwrap()
-        );
-        // Twice on the same tape: nothing is left behind.
-        for _ in 0..2 {
-            for of in [&x, &v, &w] {
-                assert_eq!(gradient(of, &relayed), gradient(of, &plain));
-            }
-        }
-    }
-
-    #[test]
-    fn nobody_leaves_what_nobody_wants() {
-        let (v, w, none) = (var(4, 3, 1), var(2, 4, 3), var(1, 1, 0));
-        let constant = v.as_detached_tensor();
-        let first = Relayed::by_op3(
-            var(6, 4, 0).as_detached_tensor(),
-            &constant,
-            &constant,
-            &none.as_detached_tensor(),
-            Product { of_input: false },
-        )
-        .unwrap();
-        assert!(!first.track_op());
-        let values = first
-            .values()
-            .matmul(&w.as_detached_tensor().t().unwrap())
-            .unwrap();
-        let second = first
-            .then_op3(values, &w, &none, Product { of_input: true })
-            .unwrap();
-        assert!(second.track_op());
-        let sum = Segments::new(&[0, 6]).unwrap().sum_relayed(&second).unwrap();
-        let gradients = sum.sum_all().unwrap().backward().unwrap();
-        assert!(gradients.get(&w).is_some());
-        assert!(first.left.take().is_err(), "a gradient was left");
+    fn bwd(
+        &self,
+        _: &Tensor,
+        a: &Tensor,
+        b: &Tensor,
+        y: &Tensor,
+        g: &Tensor,
+    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+        let (dx, da, db) = self.op.bwd(&self.from.values, a, b, y, g)?;
+        Ok((self.from.leave(dx)?, da, db))
     }
 }
+
+struct Identity;
+
+impl CustomOp1 for Identity {
+    fn name(&self) -> &'static str {
+        "egg-on-tape"
+    }
+
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let storage = match storage.dtype() {
+            DType::F32 => CpuStorage::F32(in_order::<f32>(storage, layout)?.into_owned()),
+            _ => CpuStorage::F64(in_order::<f64>(storage, layout)?.into_owned()),
+        };
+        Ok((storage, layout.shape().clone()))
+    }
+
+    fn bwd(&self, _: &Tensor, _: &Tensor, g: &Tensor) -> Result<Option<Tensor>> {
+        Ok(Some(g.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

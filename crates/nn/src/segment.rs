@@ -155,28 +155,28 @@ impl Segments {
         self.apply(x, Kind::Softmax)
     }
 
-    /// [`Self::sum`] of a relayed matrix.
+    /// [`Self::sum`] of a relayed matrix, relayed.
     ///
     /// # Errors
     /// As [`Segments::sum`].
-    pub fn sum_relayed(&self, x: &Relayed) -> Result<Tensor> {
-        Ok(x.apply_op1(self.reduce(x.values(), Kind::Sum)?)?)
+    pub fn sum_relayed(&self, x: &Relayed) -> Result<Relayed> {
+        Ok(x.then_op1(self.reduce(x.values(), Kind::Sum)?)?)
     }
 
-    /// [`Self::mean`] of a relayed matrix.
+    /// [`Self::mean`] of a relayed matrix, relayed.
     ///
     /// # Errors
     /// As [`Segments::sum`].
-    pub fn mean_relayed(&self, x: &Relayed) -> Result<Tensor> {
-        Ok(x.apply_op1(self.reduce(x.values(), Kind::Mean)?)?)
+    pub fn mean_relayed(&self, x: &Relayed) -> Result<Relayed> {
+        Ok(x.then_op1(self.reduce(x.values(), Kind::Mean)?)?)
     }
 
-    /// [`Self::max`] of a relayed matrix.
+    /// [`Self::max`] of a relayed matrix, relayed.
     ///
     /// # Errors
     /// As [`Segments::sum`].
-    pub fn max_relayed(&self, x: &Relayed) -> Result<Tensor> {
-        Ok(x.apply_op1(self.reduce(x.values(), Kind::Max(OnceLock::new()))?)?)
+    pub fn max_relayed(&self, x: &Relayed) -> Result<Relayed> {
+        Ok(x.then_op1(self.reduce(x.values(), Kind::Max(OnceLock::new()))?)?)
     }
 
     fn apply(&self, x: &Tensor, kind: Kind) -> Result<Tensor> {

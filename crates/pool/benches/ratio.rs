@@ -15,7 +15,7 @@ use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{
     GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, batches, random_order, read_tu,
 };
-use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, cross_entropy};
+use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, backward, cross_entropy};
 use egg_pool::PoolingConfig;
 use egg_pool::data::{Batch, BatchTargets, Convolved, PreparedGraphs};
 use egg_pool::model::{Architecture, Model, ModelConfig};
@@ -148,7 +148,7 @@ impl Training {
             .network()
             .forward(&batch, &mut Pass::Training(&mut self.rng))?;
         let loss = cross_entropy(&output.scores, classes, Reduction::Sum)?;
-        self.adam.step(&loss.backward()?)?;
+        self.adam.step(&backward(&loss)?)?;
         Ok(f64::from(loss.to_scalar::<f32>()?))
     }
 }

@@ -67,7 +67,8 @@ pub mod train;
 pub use error::{Error, Result};
 pub use pooling::{
     AttentionPooling, Coarser, EdgePooling, EggPooling, FilterConfig, PanPooling, Pooled, Pooling,
-    PoolingConfig, RandomPooling, RelayedPooling, SagPooling, SegmentPooling, SoftEggPooling, TopKPooling,
+    PoolingConfig, RandomPooling, RelayedPooled, RelayedPooling, SagPooling, SegmentPooling, SoftEggPooling,
+    TopKPooling,
 };
 pub use structure::Structure;
 

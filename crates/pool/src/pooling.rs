@@ -127,7 +127,16 @@ pub trait RelayedPooling {
     ///
     /// # Errors
     /// As [`Pooling::pool`].
-    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<Pooled>;
+    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<RelayedPooled>;
+}
+
+/// What a [`RelayedPooling`] gives.
+#[derive(Debug, Clone)]
+pub struct RelayedPooled {
+    /// B x [`Pooling::width`].
+    pub readout: Relayed,
+    /// As [`Pooled::ranks`].
+    pub ranks: Option<Vec<usize>>,
 }
 
 /// What a pooling gives.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candle_core::{Device, Tensor};
 use egg_graph::conv::NodeInput;
-use egg_nn::{Adam, Checkpoint, EarlyStopping, GeneratorState, Goal, Parameters, Pass, Verdict};
+use egg_nn::{Adam, Checkpoint, EarlyStopping, GeneratorState, Goal, Parameters, Pass, Verdict, backward};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
                 loss: value,
             });
         }
-        self.adam.step(&loss.backward()?)?;
+        self.adam.step(&backward(&loss)?)?;
         self.done += 1;
         let validation = self.validate()?;
         let epoch = Epoch {

@@ -127,7 +127,7 @@ impl GcnConv {
     /// let mut pass = Pass::Training(&mut rng);
     /// let h = first.relay(&x, &propagation, &mut pass, true)?;
     /// let h = second.relay_on(&h, &propagation, &mut pass, true)?;
-    /// let sums = Segments::new(&[0, 3])?.sum_relayed(&h)?; // on candle's tape again
+    /// let sums = Segments::new(&[0, 3])?.sum_relayed(&h)?.on_tape()?;
     /// let gradients = sums.sum_all()?.backward()?;
     /// assert!(parameters.trainable().all(|(_, parameter)| gradients.get(parameter).is_some()));
     /// # Ok::<(), egg_graph::Error>(())

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use candle_core::{CpuStorage, CustomOp2, CustomOp3, Layout, Shape, Tensor, WithDType, bail};
 use egg_nn::numbers::with_values;
-use egg_nn::{Linear, Pass, Relayed, linear_gradients};
+use egg_nn::{Linear, Pass, Relayed, given, linear_gradients};
 
 use super::input::NodeInput;
 use super::kernel::{self, Finish};
@@ -172,13 +172,13 @@ impl CustomOp3 for GcnLayer {
         &self,
         x: &Tensor,
         weight: &Tensor,
-        _: &Tensor,
+        bias: &Tensor,
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (product, bias) = self.pull_back(y, g)?;
-        let (x, weight) = linear_gradients(x, weight, &product, self.of_input)?;
-        Ok((x, Some(weight), Some(bias)))
+        let (product, of_bias) = self.pull_back(y, g)?;
+        let (of_x, of_weight) = linear_gradients(x, weight, &product, self.of_input)?;
+        Ok((of_x, given(weight, of_weight), given(bias, of_bias)))
     }
 }
 
@@ -201,14 +201,15 @@ impl CustomOp2 for GcnLayer {
     fn bwd(
         &self,
         weight: &Tensor,
-        _: &Tensor,
+        bias: &Tensor,
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let (product, bias) = self.pull_back(y, g)?;
+        let (product, of_bias) = self.pull_back(y, g)?;
         let Some(features) = &self.features else {
             bail!("a dense layer was applied as a sparse one");
         };
-        Ok((Some(weight_gradient(features, weight, &product)?), Some(bias)))
+        let of_weight = weight_gradient(features, weight, &product)?;
+        Ok((given(weight, of_weight), given(bias, of_bias)))
     }
 }

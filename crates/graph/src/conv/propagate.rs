@@ -2,6 +2,7 @@
 //! gradient; with a bias, a rectifier, or GIN's own term where a layer has one.
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp3, Layout, Shape, Tensor, WithDType};
+use egg_nn::given;
 use egg_nn::numbers::{in_order, with_values};
 
 use super::kernel::{self, Finish};
@@ -208,11 +209,12 @@ impl CustomOp3 for Propagate {
         &self,
         x: &Tensor,
         eps: &Tensor,
-        _: &Tensor,
+        bias: &Tensor,
         y: &Tensor,
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(Some((x, eps)), y, g, true))?;
-        Ok((Some(gradients.x), gradients.eps, Some(gradients.bias)))
+        let of_eps = gradients.eps.and_then(|gradient| given(eps, gradient));
+        Ok((Some(gradients.x), of_eps, given(bias, gradients.bias)))
     }
 }

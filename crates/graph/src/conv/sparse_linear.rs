@@ -1,6 +1,7 @@
 //! `X W^T` for sparse features `X`: the first layer of a network.
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
+use egg_nn::given;
 use egg_nn::numbers::{in_order, with_values};
 
 use super::kernel::{self, Finish};
@@ -45,7 +46,7 @@ impl CustomOp1 for SparseLinear {
     }
 
     fn bwd(&self, weight: &Tensor, _: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        weight_gradient(&self.x, weight, g).map(Some)
+        Ok(given(weight, weight_gradient(&self.x, weight, g)?))
     }
 }
 

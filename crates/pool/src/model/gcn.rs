@@ -10,7 +10,7 @@ use super::head::Head;
 use super::virtual_node::VirtualInput;
 use crate::data::{Batch, Convolved};
 use crate::error::Result;
-use crate::pooling::{Pooled, Pooling};
+use crate::pooling::{Pooling, RelayedPooled};
 
 /// `H_l = ReLU(A H_{l-1} W_l + b_l)`, then a pooling of the last `H`, then a
 /// [`Head`].
@@ -111,7 +111,7 @@ impl GcnClassifier {
 
     /// What a relayed pooling makes of the nodes, without a gradient of rows on candle's
     /// tape; `None` where something is in the way, or there is no tape.
-    fn pool_relayed(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Option<Pooled>> {
+    fn pool_relayed(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Option<RelayedPooled>> {
         let plain = pass.is_training() && self.virtual_input.is_none() && self.norm.is_none();
         let (Some(pool), Some((first, others)), true) =
             (self.pool.relayed(), self.convs.split_first(), plain)
@@ -147,16 +147,17 @@ impl GraphModel for GcnClassifier {
     }
 
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
-        let pooled = match self.pool_relayed(batch, pass)? {
-            Some(pooled) => pooled,
+        let (scores, ranks) = match self.pool_relayed(batch, pass)? {
+            Some(pooled) => (self.head.forward_relayed(&pooled.readout, pass)?, pooled.ranks),
             None => {
                 let h = self.nodes(batch, pass)?;
-                self.pool.pool(&h, &batch.structure, pass)?
+                let pooled = self.pool.pool(&h, &batch.structure, pass)?;
+                (self.head.forward(&pooled.readout, pass)?, pooled.ranks)
             }
         };
         Ok(Output {
-            scores: self.head.forward(&pooled.readout, pass)?,
-            ranks: pooled.ranks.into_iter().collect(),
+            scores,
+            ranks: ranks.into_iter().collect(),
         })
     }
 

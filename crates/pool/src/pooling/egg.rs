@@ -5,7 +5,7 @@ use egg_autodiff::{Embedder, Filter, Flatten, GraphSpectrum, RankRule, SoftEmbed
 use egg_nn::{Pass, Relayed};
 
 use super::input::{check_features, check_input};
-use super::{Pooled, Pooling, RelayedPooling};
+use super::{Pooled, Pooling, RelayedPooled, RelayedPooling};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -62,7 +62,10 @@ impl Pooling for EggPooling {
             .embedder
             .embed_with_spectra(&pass.input(h), structure.offsets());
         let (readout, spectra) = embedded?;
-        Ok(with_ranks(readout, &spectra))
+        Ok(Pooled {
+            ranks: Some(ranks(&spectra)),
+            ..readout.into()
+        })
     }
 
     fn relayed(&self) -> Option<&dyn RelayedPooling> {
@@ -71,18 +74,18 @@ impl Pooling for EggPooling {
 }
 
 impl RelayedPooling for EggPooling {
-    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<Pooled> {
+    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<RelayedPooled> {
         check_input("egg", h.values(), structure, self.features, None)?;
         let (operation, spectra) = self.embedder.operation(h.values(), structure.offsets())?;
-        Ok(with_ranks(h.apply_op1(operation)?, &spectra))
+        Ok(RelayedPooled {
+            readout: h.then_op1(operation)?,
+            ranks: Some(ranks(&spectra)),
+        })
     }
 }
 
-fn with_ranks(readout: Tensor, spectra: &[GraphSpectrum]) -> Pooled {
-    Pooled {
-        ranks: Some(spectra.iter().map(|graph| graph.choice.p).collect()),
-        ..readout.into()
-    }
+fn ranks(spectra: &[GraphSpectrum]) -> Vec<usize> {
+    spectra.iter().map(|graph| graph.choice.p).collect()
 }
 
 /// The upper triangle of `P_f = U f(lambda) U^T`, a smooth [`Filter`] of the

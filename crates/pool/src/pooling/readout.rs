@@ -4,7 +4,7 @@ use candle_core::Tensor;
 use egg_nn::{Pass, Relayed};
 
 use super::input::{check_features, check_input};
-use super::{Pooled, Pooling, RelayedPooling};
+use super::{Pooled, Pooling, RelayedPooled, RelayedPooling};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -102,7 +102,7 @@ impl Pooling for SegmentPooling {
 }
 
 impl RelayedPooling for SegmentPooling {
-    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<Pooled> {
+    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<RelayedPooled> {
         check_input(self.name(), h.values(), structure, self.features, None)?;
         let segments = structure.segments();
         let readout = match self.kind {
@@ -110,6 +110,6 @@ impl RelayedPooling for SegmentPooling {
             Kind::Avg => segments.mean_relayed(h)?,
             Kind::Max => segments.max_relayed(h)?,
         };
-        Ok(readout.into())
+        Ok(RelayedPooled { readout, ranks: None })
     }
 }

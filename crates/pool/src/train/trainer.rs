@@ -8,7 +8,8 @@ use std::time::Instant;
 use candle_core::Tensor;
 use egg_graph::{Split, random_order};
 use egg_nn::{
-    Adam, Checkpoint, EarlyStopping, GeneratorState, Goal, Pass, Plateau, Verdict, clip_gradient_norm,
+    Adam, Checkpoint, EarlyStopping, GeneratorState, Goal, Pass, Plateau, Verdict, backward,
+    clip_gradient_norm,
 };
 use rand_chacha::ChaCha8Rng;
 
@@ -333,7 +334,7 @@ impl<'a> Trainer<'a> {
         if !value.is_finite() {
             return Err(Error::loss(value));
         }
-        let mut gradients = loss.backward()?;
+        let mut gradients = backward(&loss)?;
         if let Some(norm) = config.clip_norm {
             clip_gradient_norm(model.parameters(), &mut gradients, norm)?;
         }

@@ -4,7 +4,8 @@ use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::conv::{GcnConv, NodeInput, SparseMatrix};
 use egg_graph::{Features, Graph, GraphDataset, Propagation};
 use egg_nn::{Parameters, Pass};
-use egg_pool::{Error, Pooled, Pooling, PoolingConfig, Structure};
+use egg_pool::model::{Head, HeadConfig};
+use egg_pool::{Error, Pooled, Pooling, PoolingConfig, RelayedPooled, Structure};
 
 use crate::samples::{build, flat, mixed, node_count, normal, rng, structure};
 
@@ -63,7 +64,7 @@ impl Network {
         pooling.pool(&h, &self.structure, &mut pass).unwrap()
     }
 
-    fn relayed(&self, pooling: &dyn Pooling, rectify: bool) -> Option<Pooled> {
+    fn relayed(&self, pooling: &dyn Pooling, rectify: bool) -> Option<RelayedPooled> {
         let mut rng = rng(0);
         let mut pass = Pass::Training(&mut rng);
         let mut h = self.convs[0]
@@ -87,13 +88,13 @@ fn check(network: &Network, more: &[(&str, &Var)]) {
             };
             relayed_ones.push(config.name());
             let plain = network.plain(&*pooling, rectify);
-            assert_eq!(flat(&relayed.readout), flat(&plain.readout), "{config}");
+            assert_eq!(flat(relayed.readout.values()), flat(&plain.readout), "{config}");
             assert_eq!(relayed.ranks, plain.ranks, "{config}");
 
             let (rows, columns) = plain.readout.dims2().unwrap();
             let loss = |readout: &Tensor| (readout * normal(rows, columns, 50)).unwrap().sum_all().unwrap();
             let expected = loss(&plain.readout).backward().unwrap();
-            let found = loss(&relayed.readout).backward().unwrap();
+            let found = loss(&relayed.readout.on_tape().unwrap()).backward().unwrap();
             for (name, parameter) in network.parameters.trainable().chain(more.iter().copied()) {
                 let expected = flat(expected.get(parameter).unwrap());
                 assert!(expected.iter().any(|number| *number != 0.0), "{config}: {name}");
@@ -143,6 +144,7 @@ fn layers_without_a_bias_are_relayed_too() {
     assert_eq!(flat(relayed.values()), flat(&plain));
     let plain = network.structure.segments().sum(&plain).unwrap();
     let relayed = network.structure.segments().sum_relayed(&relayed).unwrap();
+    let relayed = relayed.on_tape().unwrap();
     let gradient = |sums: &Tensor| {
         let gradients = sums.sqr().unwrap().sum_all().unwrap().backward().unwrap();
         let (_, weight) = parameters.trainable().next().unwrap();
@@ -186,4 +188,42 @@ fn gradients_are_the_same_from_dense_ones_and_reach_them() {
     let x = Var::from_tensor(&normal(node_count(&mixed()), 3, 7)).unwrap();
     let network = Network::new(|_| NodeInput::Dense(x.as_tensor().clone()));
     check(&network, &[("x", &x)]);
+}
+
+/// A model's head takes the readout relayed, and parameters get their gradients without
+/// candle's sums.
+#[test]
+fn a_head_behind_a_relayed_readout_is_the_same() {
+    let network = Network::new(|rows| normal(rows, 3, 7).into());
+    let config = HeadConfig::default();
+    let none = HeadConfig {
+        widths: Vec::new(),
+        ..HeadConfig::default()
+    };
+    for (pooling, config) in [("egg", &config), ("sum", &config), ("egg", &none)] {
+        let (pooling, _) = build(&pooling.parse().unwrap(), WIDTH, DType::F64, 3);
+        let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
+        let head = Head::new(&mut parameters.root(&mut rng(5)), pooling.width(), 2, config).unwrap();
+        // Dropout draws the same from the same generator.
+        let plain = network.plain(&*pooling, true).readout;
+        let plain = head.forward(&plain, &mut Pass::Training(&mut rng(6))).unwrap();
+        let relayed = network.relayed(&*pooling, true).unwrap().readout;
+        let relayed = head
+            .forward_relayed(&relayed, &mut Pass::Training(&mut rng(6)))
+            .unwrap();
+        assert_eq!(flat(&relayed), flat(&plain));
+
+        let (rows, columns) = plain.dims2().unwrap();
+        let loss = |scores: &Tensor| (scores * normal(rows, columns, 50)).unwrap().sum_all().unwrap();
+        let expected = loss(&plain).backward().unwrap();
+        for found in [
+            loss(&relayed).backward().unwrap(),
+            egg_nn::backward(&loss(&relayed)).unwrap(),
+        ] {
+            for (name, parameter) in network.parameters.trainable().chain(parameters.trainable()) {
+                let expected = flat(expected.get(parameter).unwrap());
+                assert_eq!(flat(found.get(parameter).unwrap()), expected, "{name}");
+            }
+        }
+    }
 }
