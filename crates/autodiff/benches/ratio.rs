@@ -87,7 +87,7 @@ fn differentiated(wanted: &[&Var], forward: impl Fn(&mut Pass<'_>) -> Outcome<Te
     let rng = RefCell::new(ChaCha8Rng::seed_from_u64(0));
     let (seconds, (y, gradients)) = timed(|| -> Outcome<_> {
         let y = forward(&mut Pass::Training(&mut rng.borrow_mut()))?;
-        let gradients = y.backward()?;
+        let gradients = backward(&y)?;
         Ok((y, gradients))
     })?;
     // Logarithms of squared norms, so that each result weighs the same.

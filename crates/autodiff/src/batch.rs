@@ -275,16 +275,13 @@ fn cost(n: usize, m: usize) -> usize {
 fn in_parts<W>(jobs: Vec<Job<W>>) -> Parts<Job<W>> {
     let rows = jobs.iter().map(|job| job.rows.end).max().unwrap_or_default();
     let mut parts: Vec<Vec<Job<W>>> = Vec::new();
-    parts.resize_with(egg_threads::parts(jobs.len()), || Vec::with_capacity(jobs.len()));
+    let count = egg_threads::parts(jobs.len());
+    parts.resize_with(count, || Vec::with_capacity(jobs.len() / count + 1));
     for job in jobs {
         let middle = job.rows.start.midpoint(job.rows.end);
-        let part = middle
-            .saturating_mul(parts.len())
-            .checked_div(rows)
-            .unwrap_or_default();
+        let part = middle.saturating_mul(count).checked_div(rows).unwrap_or_default();
         // A graph without rows may stand behind the last row.
-        let part = part.min(parts.len() - 1);
-        parts[part].push(job);
+        parts[part.min(count - 1)].push(job);
     }
     for part in &mut parts {
         part.sort_by_key(|job| (std::cmp::Reverse(job.cost), job.graph));
@@ -331,4 +328,50 @@ fn matrix<T>(entries: &[T], rows: usize, columns: usize) -> ArrayView2<'_, T> {
 fn matrix_mut<T>(entries: &mut [T], rows: usize, columns: usize) -> ArrayViewMut2<'_, T> {
     ArrayViewMut2::from_shape((rows, columns), entries)
         .unwrap_or_else(|_| unreachable!("offsets were checked against the rows"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the graphs in the order in which one of so many threads gets them.
+    fn order(threads: usize, offsets: &[usize]) -> Vec<usize> {
+        let jobs = offsets.windows(2).enumerate().map(|(graph, rows)| Job {
+            graph,
+            rows: rows[0]..rows[1],
+            cost: rows[1] - rows[0],
+            work: (),
+        });
+        let jobs: Vec<_> = jobs.collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.unwrap_or_else(|error| unreachable!("{error}"));
+        pool.install(|| {
+            let parts = in_parts(jobs);
+            std::iter::from_fn(|| parts.next()).map(|job| job.graph).collect()
+        })
+    }
+
+    #[test]
+    fn every_graph_is_in_one_part() {
+        for offsets in [
+            &[0][..],
+            &[0, 0],
+            &[0, 0, 0],
+            &[0, 3],
+            &[0, 0, 5, 5],
+            &[0, 9, 10, 11, 12, 12],
+            &[0, 1, 2, 3, 20, 21, 22, 22],
+        ] {
+            for threads in [1, 2, 3, 7] {
+                let mut graphs = order(threads, offsets);
+                graphs.sort_unstable();
+                assert_eq!(graphs, (0..offsets.len() - 1).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_comes_first() {
+        assert_eq!(order(1, &[0, 2, 7, 8, 12, 12, 14]), [1, 3, 0, 5, 2, 4]);
+    }
 }

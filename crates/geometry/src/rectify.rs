@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::check;
 use crate::error::{Error, Result};
 use crate::factors::Factors;
-use crate::flatten::Flatten;
+use crate::flatten::{Flatten, mirror_upper};
 use crate::point::GrassmannPoint;
 use crate::projector::on_span_of;
 use crate::rank::{RankChoice, RankRule};
@@ -191,8 +191,9 @@ pub fn project_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) 
     each(matrices, |h, factors, workspace| {
         check::not_empty("H", &h)?;
         factors.compute_kept(h, rule, workspace)?;
-        let projector = factors.projector_in(&mut workspace.square);
-        Ok(projector.mapv(T::rounded))
+        let mut projector = factors.projector_in(&mut workspace.square).mapv(T::rounded);
+        mirror_upper(&mut projector.view_mut());
+        Ok(projector)
     })
 }
 

@@ -4,7 +4,7 @@
 use candle_core::{DType, Device, Tensor};
 use egg_graph::conv::{NodeInput, SparseMatrix, spmm};
 use egg_graph::{GraphBatch, batches, random_order};
-use egg_nn::Pass;
+use egg_nn::{Pass, backward};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -50,7 +50,7 @@ fn differentiated<E: Into<Box<dyn std::error::Error>>>(
     let rng = std::cell::RefCell::new(&mut rng);
     let work = || -> Outcome<Vec<Tensor>> {
         let y = forward(&mut Pass::Training(&mut rng.borrow_mut())).map_err(Into::into)?;
-        let gradients = y.backward()?;
+        let gradients = backward(&y)?;
         let mut results: Vec<Tensor> = gradients
             .get_ids()
             .filter_map(|id| gradients.get_id(*id).cloned())

@@ -5,22 +5,34 @@
 //! long as a tenth of a step.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use candle_core::backprop::GradStore;
-use candle_core::{Result, Tensor};
+use candle_core::{Result, Tensor, TensorId, bail};
 
 thread_local! {
-    /// The parameters of the pass that this thread is in, with their gradients.
-    static GIVEN: RefCell<Option<Vec<(Tensor, Tensor)>>> = const { RefCell::new(None) };
+    /// The pass that this thread is in.
+    static PASS: RefCell<Option<Collected>> = const { RefCell::new(None) };
 }
 
-/// `loss.backward()`, faster: the same gradients, to the sign of a zero.
+/// What a pass has of the parameters of its loss.
+#[derive(Default)]
+struct Collected {
+    parameters: HashSet<TensorId>,
+    gradients: Vec<(Tensor, Tensor)>,
+}
+
+/// `loss.backward()`, faster: the same gradients, of the first order. (They are the same to the sign
+/// of a zero, and to rounding where a parameter has three uses and more, some of them in operations
+/// that don't know of this.)
 ///
 /// Operations that know of it [give](given) gradients of parameters here, as the layers of this
-/// crate do. All others work as ever, and all work under candle's own `backward`.
+/// crate do. All others work as ever, and all work under candle's own `backward`; only
+/// inside of a pass, in the backward half of an operation, take this one for a loss that
+/// has parameters in common with it.
 ///
 /// # Errors
-/// As candle's.
+/// As candle's; and if a gradient has not the shape and type of its parameter.
 ///
 /// ```
 /// use candle_core::{DType, Device, Tensor};
@@ -37,9 +49,18 @@ thread_local! {
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
 pub fn backward(loss: &Tensor) -> Result<GradStore> {
-    let pass = Collecting::begin();
+    let pass = Collecting::begin(loss);
     let mut gradients = loss.backward()?;
     for (parameter, gradient) in pass.end() {
+        if (gradient.dims(), gradient.dtype()) != (parameter.dims(), parameter.dtype()) {
+            bail!(
+                "the gradient of a parameter of {:?}, {:?}, has {:?}, {:?}",
+                parameter.dims(),
+                parameter.dtype(),
+                gradient.dims(),
+                gradient.dtype()
+            );
+        }
         let gradient = match gradients.remove(&parameter) {
             Some(before) => (before + gradient)?,
             None => gradient,
@@ -53,54 +74,75 @@ pub fn backward(loss: &Tensor) -> Result<GradStore> {
 /// `of`. Nothing if `of` is a parameter and the pass is one of [`backward`], which then has it.
 ///
 /// ```
-/// use candle_core::{Device, Var};
+/// use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor, Var};
 ///
-/// let weight = Var::new(&[1f32], &Device::Cpu)?;
-/// // In a backward pass of candle's:
-/// assert!(egg_nn::given(&weight, weight.ones_like()?).is_some());
+/// /// 2 x
+/// struct Twice;
+/// impl CustomOp1 for Twice {
+///     fn name(&self) -> &'static str {
+///         "twice"
+///     }
+///     fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+///         let x = x.as_slice::<f32>()?.iter().map(|x| 2.0 * x).collect();
+///         Ok((CpuStorage::F32(x), layout.shape().clone()))
+///     }
+///     fn bwd(&self, x: &Tensor, _: &Tensor, g: &Tensor) -> Result<Option<Tensor>> {
+///         Ok(egg_nn::given(x, (g * 2.0)?))
+///     }
+/// }
+///
+/// let x = Var::new(&[3f32], &Device::Cpu)?;
+/// let loss = x.apply_op1(Twice)?.sum_all()?;
+/// for gradients in [loss.backward()?, egg_nn::backward(&loss)?] {
+///     assert_eq!(gradients.get(&x).unwrap().to_vec1::<f32>()?, [2.0]);
+/// }
 /// # Ok::<(), candle_core::Error>(())
 /// ```
 pub fn given(of: &Tensor, gradient: Tensor) -> Option<Tensor> {
-    if !of.is_variable() {
-        return Some(gradient);
-    }
-    GIVEN.with_borrow_mut(|given| match given {
-        Some(given) => {
-            given.push((of.clone(), gradient));
+    PASS.with_borrow_mut(|pass| match pass {
+        // A thread that waits for others may meanwhile differentiate something else.
+        Some(pass) if pass.parameters.contains(&of.id()) => {
+            pass.gradients.push((of.clone(), gradient));
             None
         }
-        None => Some(gradient),
+        _ => Some(gradient),
     })
 }
 
 /// A pass of this thread. One inside another, as of an operation that
 /// differentiates something itself, has its own gradients.
 struct Collecting {
-    outer: Option<Vec<(Tensor, Tensor)>>,
+    outer: Option<Collected>,
 }
 
 impl Collecting {
-    fn begin() -> Self {
+    fn begin(loss: &Tensor) -> Self {
+        let nodes = loss.sorted_nodes();
+        let variables = nodes.iter().filter(|node| node.is_variable());
+        let pass = Collected {
+            parameters: variables.map(|node| node.id()).collect(),
+            gradients: Vec::new(),
+        };
         Self {
-            outer: GIVEN.replace(Some(Vec::new())),
+            outer: PASS.replace(Some(pass)),
         }
     }
 
+    /// What was given. The outer pass, if there is one, goes on.
     fn end(self) -> Vec<(Tensor, Tensor)> {
-        GIVEN.take().unwrap_or_default()
-        // `self` is dropped, and the outer pass goes on.
+        PASS.take().unwrap_or_default().gradients
     }
 }
 
 impl Drop for Collecting {
     fn drop(&mut self) {
-        GIVEN.set(self.outer.take());
+        PASS.set(self.outer.take());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{CpuStorage, CustomOp1, CustomOp2, Device, Layout, Shape, Var, bail};
+    use candle_core::{CpuStorage, CustomOp1, CustomOp2, Device, Layout, Shape, Var};
 
     use super::*;
 
@@ -182,6 +224,11 @@ mod tests {
             let inner = var(&[7.0, 7.0]);
             let loss = inner.apply_op2(&inner, Times)?.sum_all()?;
             assert_eq!(gradient(&backward(&loss)?, &inner), [14.0, 14.0]);
+            assert_eq!(
+                gradient(&loss.backward()?, &inner),
+                [14.0, 14.0],
+                "a pass of candle's"
+            );
             Ok(Some(g.clone()))
         }
     }

@@ -236,6 +236,6 @@ impl CustomOp3 for Normalise {
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let (dx, dw, db) = for_element!(x.dtype(), T => self.pull_back::<T>(x, weight, y, g))?;
-        Ok((Some(dx), given(weight, dw), given(bias, db)))
+        Ok((given(x, dx), given(weight, dw), given(bias, db)))
     }
 }

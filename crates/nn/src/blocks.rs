@@ -90,7 +90,7 @@ pub(crate) fn map_unwritten<T: Copy + Send, R: Send>(
         result
     });
     // SAFETY: the chunks cover the first `len` places, which are within the
-    // capacity, and `share` has come back, so each of them was filled: a slice of
+    // capacity, and `share` has come back with a result of each, so each of them was filled: a slice of
     // numbers at its very place has been shown for each. (Had one panicked, the panic
     // would have gone through here.)
     unsafe { out.set_len(len) };
@@ -133,6 +133,7 @@ pub(crate) fn share<B: Send, R: Send>(
     };
     egg_threads::together(helpers, take);
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(results.len(), count, "a result for each block");
     results.sort_unstable_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
 }

@@ -134,7 +134,11 @@ impl Linear {
     /// As [`Linear::forward`].
     pub fn forward_relayed(&self, x: &Relayed, pass: &mut Pass<'_>) -> Result<Tensor> {
         let (Some(bias), true) = (&self.bias, pass.is_training()) else {
-            return self.forward(&x.on_tape()?, pass);
+            let x = match pass.is_training() {
+                true => x.on_tape()?,
+                false => x.values().clone(),
+            };
+            return self.forward(&x, pass);
         };
         self.check_input(x.values())?;
         let op = Affine {
@@ -312,7 +316,7 @@ impl CustomOp2 for Affine {
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
         let (dx, dw, _) = self.pull_back(x, w, y, g, self.wanted(x, false))?;
-        Ok((dx, given(w, dw)))
+        Ok((dx.and_then(|dx| given(x, dx)), given(w, dw)))
     }
 }
 
@@ -342,6 +346,6 @@ impl CustomOp3 for Affine {
         g: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let (dx, dw, db) = self.pull_back(x, w, y, g, self.wanted(x, true))?;
-        Ok((dx, given(w, dw), given(b, db)))
+        Ok((dx.and_then(|dx| given(x, dx)), given(w, dw), given(b, db)))
     }
 }

@@ -19,7 +19,7 @@ use crate::numbers::in_order;
 /// An operation that [uses](Self::apply_op1) it leaves its gradient here, and gives candle a
 /// zero for the anchor. candle goes on to the operation that made it once all
 /// who use it are done, and that finds here the sum of what they left. The gradients of
-/// parameters and of other inputs are candle's, as always.
+/// parameters and of other inputs are candle's, or those of [`backward`](crate::backward).
 ///
 /// On one tape, one backward pass at a time: two at once would find each other's gradients.
 /// A pass that ends with an error may leave a gradient behind; the tape is to be dropped

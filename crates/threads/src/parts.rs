@@ -9,8 +9,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::helpers;
 
-/// Pieces of work, in parts: each thread begins with a part of its own, the same in every
-/// loop over as many parts, and helps with the others when that is done.
+/// Pieces of work, in parts: each thread of a pool begins with a part of its own, the same in
+/// every loop over as many parts, and helps with the others when that is done. (A thread from
+/// outside begins with that of the first.)
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};

@@ -16,6 +16,7 @@ use openblas_src as _;
 
 use super::Svd;
 use crate::error::{Error, Result};
+use crate::flatten::each_pair;
 
 unsafe extern "C" {
     fn openblas_set_num_threads(count: c_int);
@@ -278,7 +279,7 @@ pub(super) fn invert_in_place(order: usize, a: &mut [f64], _: &mut InvertWorkspa
         )));
     }
     // The lower triangle of a column-major matrix is the upper of a row-major.
-    super::mirror_upper(order, a);
+    each_pair(a, order, |upper, lower| *lower = *upper);
     Ok(())
 }
 

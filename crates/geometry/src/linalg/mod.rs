@@ -259,16 +259,6 @@ pub(crate) fn invert_in_place(order: usize, a: &mut [f64], workspace: &mut Inver
     pure::invert_in_place(order, a, &mut workspace.pure)
 }
 
-/// Copies the upper triangle of a row-major matrix onto the lower.
-fn mirror_upper(order: usize, a: &mut [f64]) {
-    for row in 1..order {
-        let (above, below) = a.split_at_mut(row * order);
-        for (column, entry) in below[..row].iter_mut().enumerate() {
-            *entry = above[column * order + row];
-        }
-    }
-}
-
 /// The least sine of an angle at which the arccosine of a computed singular
 /// value is good to a quarter of `1e-15 sqrt(m)`.
 ///

@@ -18,6 +18,7 @@ use num_traits::Float;
 
 use super::Svd;
 use crate::error::{Error, Result};
+use crate::flatten::each_pair;
 
 /// The matrix divided by its largest entry, and that entry: unlike LAPACK, faer
 /// squares entries without scaling them first.
@@ -281,6 +282,6 @@ pub(super) fn invert_in_place(order: usize, a: &mut [f64], workspace: &mut Inver
     );
     a.copy_from_slice(&workspace.inverse);
     // faer writes the lower triangle, which a row-major view sees as the upper.
-    super::mirror_upper(order, a);
+    each_pair(a, order, |upper, lower| *lower = *upper);
     Ok(())
 }

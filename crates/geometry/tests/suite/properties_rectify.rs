@@ -287,6 +287,7 @@ proptest! {
         let single: Vec<_> = views.iter().map(|h| rectify(*h, rule).unwrap()).collect();
         prop_assert_eq!(&rectify_batch(&views, rule).unwrap(), &single);
         for (projector, one) in project_batch(&views, rule).unwrap().iter().zip(&single) {
+            prop_assert_eq!(projector, &projector.t());
             prop_assert!(max_abs((projector - &one.projector()).view()) <= 1e-14);
         }
         // embed_batch wants one m: cut or pad the columns.

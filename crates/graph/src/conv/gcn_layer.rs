@@ -178,6 +178,7 @@ impl CustomOp3 for GcnLayer {
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let (product, of_bias) = self.pull_back(y, g)?;
         let (of_x, of_weight) = linear_gradients(x, weight, &product, self.of_input)?;
+        let of_x = of_x.and_then(|gradient| given(x, gradient));
         Ok((of_x, given(weight, of_weight), given(bias, of_bias)))
     }
 }

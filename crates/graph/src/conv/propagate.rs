@@ -184,7 +184,7 @@ impl CustomOp1 for Propagate {
 
     fn bwd(&self, x: &Tensor, y: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
         let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(None, y, g, false))?;
-        Ok(Some(gradients.x))
+        Ok(given(x, gradients.x))
     }
 }
 
@@ -215,6 +215,6 @@ impl CustomOp3 for Propagate {
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let gradients = for_element!(x.dtype(), T => self.pull_back::<T>(Some((x, eps)), y, g, true))?;
         let of_eps = gradients.eps.and_then(|gradient| given(eps, gradient));
-        Ok((Some(gradients.x), of_eps, given(bias, gradients.bias)))
+        Ok((given(x, gradients.x), of_eps, given(bias, gradients.bias)))
     }
 }

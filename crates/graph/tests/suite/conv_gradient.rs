@@ -34,10 +34,11 @@ fn check(names: &[(&str, &Var)], y: impl Fn() -> Result<Tensor>) {
     let first = y().unwrap();
     let weights = normal(first.shape(), DType::F64, 99);
     let loss = || (y().unwrap() * &weights).unwrap().sum_all().unwrap();
-    let gradients = loss().backward().unwrap();
+    let (candles, gradients) = (loss().backward().unwrap(), egg_nn::backward(&loss()).unwrap());
     assert!(!names.is_empty());
     for (name, var) in names {
         let gradient = gradients.get(var);
+        assert_eq!(gradient.map(flat), candles.get(var).map(flat), "{name}");
         let gradient = flat(gradient.unwrap_or_else(|| panic!("{name} has no gradient")));
         let start = flat(var);
         for i in 0..start.len() {
