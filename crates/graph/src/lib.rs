@@ -87,6 +87,7 @@ mod labels;
 mod layout;
 mod load;
 mod petgraph;
+mod propagated;
 mod propagation;
 mod read;
 mod registry;
@@ -108,6 +109,7 @@ pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use layout::Layout;
 pub use load::{DataSource, Loaded};
+pub use propagated::PropagatedFeatures;
 pub use propagation::Propagation;
 pub use read::{
     EdgeList, EdgeListSource, ElementType, GraphTables, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions,

@@ -107,6 +107,14 @@ impl Propagation {
         Self { store }
     }
 
+    /// Where the nodes of graphs and the entries of nodes begin, and the entries: columns within
+    /// their graph, and values.
+    pub(crate) fn parts(&self) -> (&[usize], &[usize], &[u32], &[f32]) {
+        let store = &self.store;
+        let values = store.weights.as_deref().unwrap_or_default();
+        (&store.nodes, &store.offsets, &store.neighbours, values)
+    }
+
     /// How many graphs.
     pub fn len(&self) -> usize {
         self.store.graph_count()

@@ -1,5 +1,7 @@
 //! The graph convolution of Kipf and Welling.
 
+use std::sync::Arc;
+
 use candle_core::{Tensor, Var};
 use egg_nn::{Init, Linear, Pass, Relayed, Scope};
 
@@ -7,7 +9,9 @@ use super::gcn_layer::Layer;
 use super::input::NodeInput;
 use super::matrix::SparseMatrix;
 use super::propagate::propagate;
+use super::propagated_layer::propagated_layer;
 use crate::error::Result;
+use crate::sparse::CsrMatrix;
 
 /// `H = A X W^T + b` with `A` from [`Propagation::gcn`](crate::Propagation::gcn),
 /// as PyTorch Geometric's `GCNConv`.
@@ -144,6 +148,21 @@ impl GcnConv {
     ) -> Result<Relayed> {
         self.layer(self.bias_or_zeros(pass)?, propagation, rectify)
             .relay(x, pass)
+    }
+
+    /// [`Self::relay`] on features that were [propagated](crate::PropagatedFeatures) beforehand, n x in:
+    /// the same to rounding, in less time.
+    ///
+    /// # Errors
+    /// [`crate::Error::Length`] if the widths differ.
+    pub fn relay_propagated(
+        &self,
+        ax: &Arc<CsrMatrix>,
+        pass: &mut Pass<'_>,
+        rectify: bool,
+    ) -> Result<Relayed> {
+        let weight = pass.parameter(self.lin.weight());
+        propagated_layer(ax, &weight, &self.bias_or_zeros(pass)?, rectify)
     }
 
     /// The next of these layers. In evaluation there is no tape, whatever `x` has.

@@ -29,6 +29,7 @@ mod npy;
 mod ogb;
 mod pickle;
 mod planetoid;
+mod propagated;
 mod real_data;
 mod small_graphs;
 mod splits;

@@ -1,8 +1,10 @@
 //! What one step of training looks at.
 
+use std::sync::Arc;
+
 use candle_core::{DType, Device, Tensor};
 use egg_graph::conv::{NodeInput, SparseMatrix};
-use egg_graph::{GraphBatch, Targets};
+use egg_graph::{CsrMatrix, GraphBatch, Targets};
 
 use crate::error::{Error, Result};
 use crate::structure::Structure;
@@ -15,6 +17,9 @@ pub struct Batch {
     /// What convolutions multiply with, as
     /// [`GraphModel::convolved`](crate::model::GraphModel::convolved) asks.
     pub propagation: SparseMatrix,
+    /// The propagation times the input, where it was made beforehand: for a first layer that
+    /// can do with it ([`egg_graph::PropagatedFeatures`]).
+    pub propagated: Option<Arc<CsrMatrix>>,
     /// Whose rows are whose, and who is joined to whom.
     pub structure: Structure,
     /// What is to be predicted, if it is known.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use candle_core::{DType, Device};
 use egg_graph::conv::NodeInput;
-use egg_graph::{GraphBatch, GraphDataset, Propagation, Targets};
+use egg_graph::{GraphBatch, GraphDataset, PropagatedFeatures, Propagation, Targets};
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, BatchTargets};
@@ -46,6 +46,7 @@ pub struct PreparedGraphs {
 struct Shared {
     dataset: GraphDataset,
     propagation: Propagation,
+    propagated: Option<PropagatedFeatures>,
     convolved: Convolved,
     dtype: DType,
     fingerprint: OnceLock<String>,
@@ -66,10 +67,16 @@ impl PreparedGraphs {
             Convolved::Normalised => Propagation::gcn(&dataset),
             Convolved::Sum => Propagation::sum(&dataset),
         };
+        // GIN's first layer has a number to learn before its weight; and entries are f32.
+        let propagated = match (convolved, dtype) {
+            (Convolved::Normalised, DType::F32) => PropagatedFeatures::new(&propagation, dataset.features()),
+            _ => None,
+        };
         Ok(Self {
             shared: Arc::new(Shared {
                 dataset,
                 propagation,
+                propagated,
                 convolved,
                 dtype,
                 fingerprint: OnceLock::new(),
@@ -181,6 +188,10 @@ impl PreparedGraphs {
         Ok(Batch {
             input: NodeInput::from_batch(&batch, shared.dtype, &Device::Cpu)?,
             propagation: shared.propagation.matrix(graphs)?,
+            propagated: match &shared.propagated {
+                Some(propagated) => Some(Arc::new(propagated.batch(graphs)?)),
+                None => None,
+            },
             structure: Structure::of(&batch)?,
             targets: match with_targets {
                 true => BatchTargets::of(&batch, shared.dtype)?,

@@ -118,7 +118,10 @@ impl GcnClassifier {
         else {
             return Ok(None);
         };
-        let mut h = first.relay(&batch.input, &batch.propagation, pass, self.rectify)?;
+        let mut h = match &batch.propagated {
+            Some(propagated) => first.relay_propagated(propagated, pass, self.rectify)?,
+            None => first.relay(&batch.input, &batch.propagation, pass, self.rectify)?,
+        };
         for conv in others {
             h = conv.relay_on(&h, &batch.propagation, pass, self.rectify)?;
         }

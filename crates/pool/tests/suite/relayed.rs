@@ -1,8 +1,10 @@
 //! Rows that are relayed give the results and gradients of rows on candle's tape.
 
+use std::sync::Arc;
+
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::conv::{GcnConv, NodeInput, SparseMatrix};
-use egg_graph::{Features, Graph, GraphDataset, Propagation};
+use egg_graph::{Features, Graph, GraphDataset, PropagatedFeatures, Propagation};
 use egg_nn::{Parameters, Pass};
 use egg_pool::model::{Head, HeadConfig};
 use egg_pool::{Error, Pooled, Pooling, PoolingConfig, RelayedPooled, Structure};
@@ -225,5 +227,71 @@ fn a_head_behind_a_relayed_readout_is_the_same() {
                 assert_eq!(flat(found.get(parameter).unwrap()), expected, "{name}");
             }
         }
+    }
+}
+
+/// The first layer on features that were propagated beforehand: the same to rounding, in
+/// results and gradients.
+#[test]
+fn propagated_features_give_the_same() {
+    let graphs = mixed();
+    let mut class = 0u32..;
+    let made: Vec<Graph> = graphs
+        .iter()
+        .map(|(nodes, edges)| {
+            let classes = class.by_ref().take(*nodes).map(|class| class % 3).collect();
+            let features = Features::one_hot(classes, 3).unwrap();
+            Graph::from_edges(*nodes, edges)
+                .unwrap()
+                .with_features(features)
+                .unwrap()
+        })
+        .collect();
+    let dataset = GraphDataset::from_graphs("mixed", &made).unwrap();
+    let propagation = Propagation::gcn(&dataset);
+    let all: Vec<usize> = (0..graphs.len()).collect();
+    let propagated = PropagatedFeatures::new(&propagation, dataset.features()).unwrap();
+    let propagated = Arc::new(propagated.batch(&all).unwrap());
+    let input = NodeInput::from_features(dataset.features(), DType::F32, &Device::Cpu).unwrap();
+    let matrix = propagation.matrix(&all).unwrap();
+
+    let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();
+    let mut generator = rng(4);
+    let mut scope = parameters.root(&mut generator);
+    let convs = [
+        GcnConv::new(&mut scope.enter("with"), 3, 83).unwrap(),
+        GcnConv::without_bias(&mut scope.enter("without"), 3, 64).unwrap(),
+    ];
+    let mut pass = Pass::Training(&mut generator);
+    for conv in convs {
+        for rectify in [true, false] {
+            let plain = conv.relay(&input, &matrix, &mut pass, rectify).unwrap();
+            let found = conv.relay_propagated(&propagated, &mut pass, rectify).unwrap();
+            let near = |found: &Tensor, expected: &Tensor| {
+                for (found, expected) in flat(found).iter().zip(flat(expected)) {
+                    assert!(
+                        (found - expected).abs() <= 1e-4 * expected.abs().max(1.0),
+                        "{found} {expected}"
+                    );
+                }
+            };
+            near(found.values(), plain.values());
+            let gradients = |h: &egg_nn::Relayed| {
+                let sums = structure(&graphs).segments().sum_relayed(h).unwrap();
+                let loss = sums.on_tape().unwrap().sqr().unwrap().sum_all().unwrap();
+                egg_nn::backward(&loss).unwrap()
+            };
+            let (found, plain) = (gradients(&found), gradients(&plain));
+            let mut compared = 0;
+            for (_, parameter) in parameters.trainable() {
+                if let Some(expected) = plain.get(parameter) {
+                    near(found.get(parameter).unwrap(), expected);
+                    compared += 1;
+                }
+            }
+            assert!(compared > 0);
+        }
+        let narrow = Arc::new(propagation.batch(&all).unwrap());
+        assert!(conv.relay_propagated(&narrow, &mut pass, true).is_err());
     }
 }
