@@ -59,7 +59,6 @@ impl<P> Parts<P> {
     }
 
     /// The next piece for the thread that asks, until none is left.
-    #[expect(clippy::should_implement_trait, reason = "several threads ask the same")]
     pub fn next(&self) -> Option<P> {
         // Pieces are taken under the lock and worked on outside it: no panic leaves them half taken.
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
