@@ -288,28 +288,7 @@ impl Features {
                     gathered.unwrap_or_else(|_| Array2::zeros((rows, width))),
                 ))
             }
-            Kind::Sparse(matrix) => {
-                let entries =
-                    |range: &Range<usize>| matrix.offsets()[range.start]..matrix.offsets()[range.end];
-                let total = ranges.iter().map(|range| entries(range).len()).sum();
-                let mut offsets = Vec::with_capacity(rows + 1);
-                let mut columns = Vec::with_capacity(total);
-                let mut values = Vec::with_capacity(total);
-                for range in ranges {
-                    let (entries, done) = (entries(range), columns.len());
-                    let positions = &matrix.offsets()[range.clone()];
-                    offsets.extend(positions.iter().map(|position| position - entries.start + done));
-                    columns.extend_from_slice(&matrix.columns()[entries.clone()]);
-                    values.extend_from_slice(&matrix.values()[entries]);
-                }
-                offsets.push(columns.len());
-                Self::sparse(CsrMatrix::from_checked(
-                    offsets,
-                    columns,
-                    values,
-                    matrix.shape().1,
-                ))
-            }
+            Kind::Sparse(matrix) => Self::sparse(matrix.gather(ranges)),
         }
     }
 }

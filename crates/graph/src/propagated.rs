@@ -25,14 +25,14 @@ use crate::sparse::CsrMatrix;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PropagatedFeatures {
-    features: Features,
+    matrix: CsrMatrix,
     /// Where the nodes of each graph begin.
     nodes: Vec<usize>,
 }
 
 impl PropagatedFeatures {
     /// Of the features of the same data set. `None` where there is nothing to gain: they are
-    /// dense, or `A X` has more entries than `A` and `X` together.
+    /// dense, or `A X` has more entries than `A` and `X` together, or one beyond the range of f32.
     pub fn new(propagation: &Propagation, features: &Features) -> Option<Self> {
         let x = features.as_sparse()?;
         let (nodes, offsets, columns, values) = propagation.parts();
@@ -55,8 +55,11 @@ impl PropagatedFeatures {
                 }
             }
         }
+        if !product.values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
         Some(Self {
-            features: Features::sparse(product.matrix()),
+            matrix: product.matrix(),
             nodes: nodes.to_vec(),
         })
     }
@@ -72,11 +75,7 @@ impl PropagatedFeatures {
             false => Err(Error::NoSuchGraph { index, graphs }),
         };
         let ranges = indices.iter().map(rows).collect::<Result<Vec<Range<usize>>>>()?;
-        let gathered = self.features.gather(&ranges);
-        Ok(gathered
-            .as_sparse()
-            .cloned()
-            .unwrap_or_else(|| unreachable!("made of a sparse matrix")))
+        Ok(self.matrix.gather(&ranges))
     }
 }
 

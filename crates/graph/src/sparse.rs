@@ -1,5 +1,7 @@
 //! Sparse matrices in compressed rows, f32.
 
+use std::ops::Range;
+
 use ndarray::{Array2, ArrayView2};
 
 use crate::adjacency::{accumulate, check_offsets};
@@ -165,6 +167,25 @@ impl CsrMatrix {
         columns
             .zip(&self.values[range])
             .map(|(column, value)| (*column as usize, *value))
+    }
+
+    /// Ranges of rows, one below the other. The ranges must be within bounds.
+    pub(crate) fn gather(&self, ranges: &[Range<usize>]) -> Self {
+        let rows: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        let entries = |range: &Range<usize>| self.offsets[range.start]..self.offsets[range.end];
+        let total = ranges.iter().map(|range| entries(range).len()).sum();
+        let mut offsets = Vec::with_capacity(rows + 1);
+        let mut columns = Vec::with_capacity(total);
+        let mut values = Vec::with_capacity(total);
+        for range in ranges {
+            let (entries, done) = (entries(range), columns.len());
+            let positions = &self.offsets[range.clone()];
+            offsets.extend(positions.iter().map(|position| position - entries.start + done));
+            columns.extend_from_slice(&self.columns[entries.clone()]);
+            values.extend_from_slice(&self.values[entries]);
+        }
+        offsets.push(columns.len());
+        Self::from_checked(offsets, columns, values, self.shape().1)
     }
 
     /// The transposed matrix, in compressed rows again: a counting sort, linear

@@ -94,4 +94,13 @@ fn where_there_is_nothing_to_gain_there_is_none() {
     assert!(PropagatedFeatures::new(&Propagation::gcn(&star), &words).is_none());
     // Of another data set.
     assert!(PropagatedFeatures::new(&propagation, &words).is_none());
+
+    // Sums beyond the range of f32.
+    let large = Array2::from_elem((3, 1), f32::MAX);
+    let path = Graph::from_edges(3, &[(0, 1), (1, 2)])
+        .unwrap()
+        .with_features(Features::sparse(CsrMatrix::from_dense(large.view()).unwrap()))
+        .unwrap();
+    let path = GraphDataset::single("path", path);
+    assert!(PropagatedFeatures::new(&Propagation::sum(&path), path.features()).is_none());
 }
