@@ -8,7 +8,8 @@
 //! ```
 //!
 //! which is bounded by the conditioning of `A`: there is no `1 / sin theta`. At `theta_i = 0`, where the
-//! angle has a kink like `|x|`, `n_i` is taken as 0.
+//! angle has a kink like `|x|`, `n_i` is taken as 0. At `theta_i = pi/2` it has another, like
+//! `pi/2 - |x|`: a vector that turns on past it comes nearer again. There the gradient is that of one side.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +31,8 @@ use crate::{Error, Result};
 ///
 /// Each angle's gradient is at most 1 over the basis' smallest singular value. At `theta_i = 0` the angle has a
 /// kink and its gradient is taken as 0; a loss in `theta_i^2` or `sin^2 theta_i`
-/// is smooth there, and its gradient exact. Where two angles meet, each one's
+/// is smooth there, and its gradient exact. At `theta_i = pi/2` it has another, and its gradient is
+/// that of one side; `sin^2 theta_i` and `cos^2 theta_i` are smooth there. Where two angles meet, each one's
 /// gradient alone is that of one of several ways to tell them apart; that of any
 /// loss that treats them alike is exact.
 ///

@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     a: PathBuf,
     #[arg(value_name = "B.npy")]
     b: PathBuf,
-    /// Take rows as samples, and keep so many directions: ratio:X, relative:X, energy:X, threshold:X or fixed:P
+    /// Take rows as samples, and keep so many directions: ratio:X, relative:X, energy:X, squares:X, threshold:X or fixed:P
     #[arg(long, value_name = "RULE", value_parser = arguments::rank)]
     rank: Option<RankRule>,
     /// One JSON object on standard output

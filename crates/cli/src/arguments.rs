@@ -101,7 +101,7 @@ pub(crate) fn preset(name: &str) -> Result<Preset, String> {
 }
 
 pub(crate) fn rank(text: &str) -> Result<RankRule, String> {
-    let kinds = ["threshold", "relative", "energy", "ratio", "fixed"];
+    let kinds = ["threshold", "relative", "energy", "squares", "ratio", "fixed"];
     text.parse().map_err(|error: egg_gnn::geometry::Error| {
         let kind = text.split([':', '=']).next().unwrap_or_default();
         let near = match kinds.contains(&kind) {

@@ -59,7 +59,7 @@ pub(crate) struct Settings {
     /// Pooling: egg, soft-egg, sum, avg, max, attention, topk, sag, edge, pan, random, blind
     #[arg(long, value_name = "NAME", default_value = "egg", value_parser = arguments::pooling)]
     pub(crate) pool: PoolingConfig,
-    /// How many directions EGG keeps: threshold:X, relative:X, energy:X, ratio:X or fixed:P [default: threshold:0.5]
+    /// How many directions EGG keeps: threshold:X, relative:X, energy:X, squares:X, ratio:X or fixed:P [default: threshold:0.5]
     #[arg(long, value_name = "RULE", value_parser = arguments::rank)]
     pub(crate) rank: Option<RankRule>,
     /// Width of the convolutions [default: 32]

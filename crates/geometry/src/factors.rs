@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use crate::error::{Error, Result};
 use crate::flatten::{Flatten, mirror_upper};
 use crate::linalg::{Reduced, multiply};
-use crate::rank::{RankChoice, RankRule, Spectrum};
+use crate::rank::{RankChoice, RankRule, Spectrum, norm_of};
 use crate::scalar::Scalar;
 use crate::triangle;
 use crate::workspace::{Workspace, matrix_in, matrix_ref};
@@ -185,7 +185,7 @@ impl Factors {
         Spectrum {
             sigma: &self.sigma,
             scale: self.scale,
-            longer_side: self.rows.max(self.columns),
+            norm: norm_of(self.sigma.iter().copied()),
             columns,
             eps: self.eps,
             tie_tolerance: self.tie_tolerance,

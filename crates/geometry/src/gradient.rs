@@ -4,7 +4,7 @@
 //! pairs of directions across the cut matter:
 //!
 //! ```text
-//! K_ij = 1 / (lambda_i - lambda_j)   i kept, j dropped (null space included)
+//! K_ij = K_ji = 1 / (lambda_i - lambda_j)   i kept, j dropped (null space included), else 0
 //! G_C  = U (K o (U^T G U)) U^T
 //! dL/dH = 2 H G_C
 //! ```

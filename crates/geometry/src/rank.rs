@@ -1,12 +1,22 @@
 //! How many directions a subspace keeps.
 
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, power_of_two_below};
 
-/// Values within this of a rule's bound, relative to it, count as equal to the
-/// bound: rounding in the decomposition (which differs between orders of the
-/// same rows) must not decide the rank.
-const BOUND_SLACK: f64 = 1e-12;
+/// What rounding the input can do to a singular value, in eps of its type and
+/// norms `||H||_F`. (Rounding each entry once moves `H` by half of an eps; a
+/// convolution rounds a few times.)
+const INPUT_ROUNDING: f64 = 2.0;
+
+/// What our own SVD leaves of a singular value that is 0, in units of `sigma_1`:
+/// twice the 8 eps that were measured, at any number of rows. (A Gram matrix, from
+/// which f32 data are decomposed, leaves up to 5e-8, less than the rounding of the
+/// input.)
+const SVD_NOISE: f64 = 16.0 * f64::EPSILON;
+
+/// A norm may be smaller by this than the singular values say: it was added up in
+/// another order.
+const NORM_SLACK: f64 = 1e-6;
 
 /// How the dimension p of a subspace is chosen from the singular values
 /// `sigma_1 >= sigma_2 >= ...` of an n x m matrix `H`.
@@ -17,20 +27,24 @@ const BOUND_SLACK: f64 = 1e-12;
 /// | `Ratio(x)` | `ceil(x m - 1e-9)`, m the columns of `H` |
 /// | `Threshold(r)` | number of `sigma_i > r` |
 /// | `Relative(r)` | number of `sigma_i > r sigma_1` |
-/// | `Energy(r)` | least p with `sum_{i<=p} sigma_i >= r sum_i sigma_i` |
+/// | `Energy(r)` | least p with `sum_{i<=p} sigma_i >= r sum_i sigma_i` (values, not squares) |
+/// | `Squares(r)` | least p with `sum_{i<=p} sigma_i^2 >= r \|\|H\|\|_F^2` |
 ///
-/// Whatever the rule says,
-/// - p is at most the numerical rank, the number of
-///   `sigma_i > eps max(m, n) sigma_1` with eps of the input's type;
+/// Singular values are known up to a *noise* of `2 eps ||H||_F`, eps of the input's
+/// type (what rounding the input can do to them), or `16 eps sigma_1` of f64 where
+/// that is larger (what our own SVD does). It does not grow with n. Whatever the rule
+/// says,
+/// - p is at most the numerical rank, the number of `sigma_i` above the noise;
 /// - p is at least 1, unless `H` is zero: then p = 0;
-/// - a value within 1e-12 of a rule's bound, relative to it, counts as equal to
-///   the bound (so `Energy(1.0)` leaves out what adds less than 1e-12 of the sum);
+/// - a value that passes a rule's bound by no more than the noise counts as equal to
+///   the bound. That settles values that meet a bound exactly, whatever the order of the rows; it
+///   moves the place where p jumps, and does not take it away;
 /// - p never cuts a group of tied singular values: it extends to the end of the
 ///   group (as far as the numerical rank), because which vectors of a tied group
 ///   come first is an accident of rounding. Two neighbours are tied when they
 ///   differ by no more than
 ///   [`Scalar::TIE_TOLERANCE`](crate::Scalar::TIE_TOLERANCE) relative to the
-///   larger plus `4 eps sigma_1`.
+///   larger plus twice the noise.
 ///
 /// [`RankChoice`] says which of these took effect.
 ///
@@ -61,9 +75,13 @@ pub enum RankRule {
     Threshold(f64),
     /// Singular values above `r sigma_1`; 0 <= r < 1.
     Relative(f64),
-    /// The fewest directions whose singular values make up the share r of the
-    /// sum; 0 < r <= 1.
+    /// The fewest directions whose singular values, not their squares, make up the
+    /// share r of the sum; 0 < r <= 1. The paper's "percentage of information".
     Energy(f64),
+    /// The fewest directions whose squared singular values make up the share r of
+    /// `||H||_F^2`; 0 < r <= 1. What others call explained variance, of data that is
+    /// not centred.
+    Squares(f64),
 }
 
 impl RankRule {
@@ -91,6 +109,7 @@ impl RankRule {
             ),
             Self::Relative(r) => ((0.0..1.0).contains(&r), "Relative(r)", r, "r must be in [0, 1)"),
             Self::Energy(r) => (r > 0.0 && r <= 1.0, "Energy(r)", r, "r must be in (0, 1]"),
+            Self::Squares(r) => (r > 0.0 && r <= 1.0, "Squares(r)", r, "r must be in (0, 1]"),
         };
         if ok {
             return Ok(());
@@ -104,12 +123,8 @@ impl RankRule {
 
     /// The rule's own p, before the cap, the floor and the ties.
     fn count(self, spectrum: &Spectrum<'_>) -> usize {
-        let sigma = spectrum.sigma;
-        // Scaled values: a threshold on sigma is one on sigma / scale.
-        let above = |bound: f64| {
-            let bound = bound * (1.0 + BOUND_SLACK);
-            sigma.iter().take_while(|&&value| value > bound).count()
-        };
+        let (sigma, noise) = (spectrum.sigma, spectrum.noise());
+        let largest = spectrum.largest();
         match self {
             Self::Fixed(p) => p,
             Self::Ratio(x) => {
@@ -121,41 +136,48 @@ impl RankRule {
                 let p = (x * spectrum.columns as f64 - 1e-9).ceil() as usize;
                 p
             }
-            Self::Threshold(r) => above(r / spectrum.scale),
-            Self::Relative(r) => above(r * sigma.first().copied().unwrap_or(0.0)),
+            // Scaled values: a threshold on sigma is one on sigma / scale.
+            Self::Threshold(r) => spectrum.above(r / spectrum.scale),
+            Self::Relative(r) => spectrum.above(r * largest),
+            // All of it is what lies above the noise: the cap knows better than a sum.
+            Self::Energy(1.0) | Self::Squares(1.0) => sigma.len(),
             Self::Energy(r) => {
                 let total: f64 = sigma.iter().sum();
-                let wanted = r * total * (1.0 - BOUND_SLACK);
-                let mut sum = 0.0;
-                sigma
-                    .iter()
-                    .position(|value| {
-                        sum += value;
-                        sum >= wanted
-                    })
-                    .map_or(sigma.len(), |last| last + 1)
+                first_to_reach(r * total - noise, sigma.iter().copied())
+            }
+            Self::Squares(r) => {
+                let wanted = r * spectrum.norm * spectrum.norm - 2.0 * noise * largest;
+                first_to_reach(wanted, sigma.iter().map(|value| value * value))
             }
         }
     }
 
-    /// What the rule decides for a matrix of `shape` (n, m) with entries of
-    /// type `T` whose singular values, descending, are already known: for those
-    /// who decompose by other means than [`rectify`](crate::rectify).
+    /// What the rule decides for a matrix of `columns` columns with entries of type
+    /// `T`, whose singular values, descending, are already known: for those who
+    /// decompose by other means than [`rectify`](crate::rectify).
     ///
-    /// If the values are only the first few, `captured` counts only these.
+    /// `norm` is `||H||_F`, by which noise is told from rank. If the values are only
+    /// the first few it is the root of the sum of their squares and of what is left
+    /// over, and `captured` and `Energy` count only these values.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the rule is out of range, or if the values are
-    /// not finite, not negative and descending.
+    /// [`Error::Parameter`] if the rule is out of range, if the values are
+    /// not finite, not negative and descending, or if the norm is not finite or
+    /// smaller than they are.
     ///
     /// ```
     /// use egg_geometry::RankRule;
     ///
-    /// let choice = RankRule::Ratio(0.5).choose_for::<f32>(&[4.0, 2.0, 1.0, 0.5], (100, 4))?;
+    /// let choice = RankRule::Ratio(0.5).choose_for::<f32>(&[4.0, 2.0, 1.0, 0.5], 4, 4.61)?;
     /// assert_eq!(choice.p, 2);
     /// # Ok::<(), egg_geometry::Error>(())
     /// ```
-    pub fn choose_for<T: Scalar>(self, singular_values: &[f64], shape: (usize, usize)) -> Result<RankChoice> {
+    pub fn choose_for<T: Scalar>(
+        self,
+        singular_values: &[f64],
+        columns: usize,
+        norm: f64,
+    ) -> Result<RankChoice> {
         self.validate()?;
         let bad = singular_values.iter().enumerate().find(|&(at, &value)| {
             !value.is_finite() || value < 0.0 || (at > 0 && singular_values[at - 1] < value)
@@ -167,11 +189,23 @@ impl RankRule {
                 requirement: "they must be finite, not negative and descending",
             });
         }
+        // Of the ratios: squares of the values could leave the range of numbers.
+        let largest = singular_values.first().copied().unwrap_or(0.0);
+        let least = norm_of(singular_values.iter().map(|value| value / largest)) * largest;
+        if largest > 0.0 && !(norm.is_finite() && norm >= least * (1.0 - NORM_SLACK)) {
+            return Err(Error::Parameter {
+                name: "norm",
+                value: norm,
+                requirement: "it must be finite and at least the root of the sum of the squared singular values",
+            });
+        }
+        let scale = power_of_two_below(largest);
+        let scaled: Vec<f64> = singular_values.iter().map(|value| value / scale).collect();
         Ok(self.choose(&Spectrum {
-            sigma: singular_values,
-            scale: 1.0,
-            longer_side: shape.0.max(shape.1),
-            columns: shape.1,
+            sigma: &scaled,
+            scale,
+            norm: norm / scale,
+            columns,
             eps: T::eps(),
             tie_tolerance: T::TIE_TOLERANCE,
         }))
@@ -253,8 +287,8 @@ pub(crate) struct Spectrum<'a> {
     pub(crate) sigma: &'a [f64],
     /// What `H` was divided by.
     pub(crate) scale: f64,
-    /// The larger side of `H`.
-    pub(crate) longer_side: usize,
+    /// `||H / scale||_F`
+    pub(crate) norm: f64,
     /// m, for `Ratio`.
     pub(crate) columns: usize,
     /// Machine epsilon of the input's type.
@@ -264,13 +298,24 @@ pub(crate) struct Spectrum<'a> {
 }
 
 impl Spectrum<'_> {
-    /// Number of `sigma_i > eps max(m, n) sigma_1`.
+    fn largest(&self) -> f64 {
+        self.sigma.first().copied().unwrap_or(0.0)
+    }
+
+    /// How far a singular value can be from what it would be without rounding.
+    pub(crate) fn noise(&self) -> f64 {
+        (INPUT_ROUNDING * self.eps * self.norm).max(SVD_NOISE * self.largest())
+    }
+
+    /// Number of singular values above a bound, for certain.
+    fn above(&self, bound: f64) -> usize {
+        let bound = bound + self.noise();
+        self.sigma.iter().take_while(|&&value| value > bound).count()
+    }
+
+    /// Number of singular values above the noise, and at least 1 unless all are 0.
     pub(crate) fn numerical_rank(&self) -> usize {
-        let Some(&largest) = self.sigma.first() else {
-            return 0;
-        };
-        let noise = self.eps * self.longer_side as f64 * largest;
-        self.sigma.iter().take_while(|&&value| value > noise).count()
+        self.above(0.0).max(usize::from(self.largest() > 0.0))
     }
 
     /// The least p' >= p such that the cut after p' splits no tied group, or
@@ -279,15 +324,32 @@ impl Spectrum<'_> {
         if p == 0 {
             return 0;
         }
-        let largest = self.sigma.first().copied().unwrap_or(0.0);
-        let tied =
-            |pair: &[f64]| pair[0] - pair[1] <= self.tie_tolerance * pair[0] + 4.0 * self.eps * largest;
+        let noise = self.noise();
+        let tied = |pair: &[f64]| pair[0] - pair[1] <= self.tie_tolerance * pair[0] + 2.0 * noise;
         p + self.sigma[..self.numerical_rank()]
             .windows(2)
             .skip(p - 1)
             .take_while(|pair| tied(pair))
             .count()
     }
+}
+
+/// The least number of first values that add up to `wanted`; all if they don't.
+fn first_to_reach(wanted: f64, values: impl ExactSizeIterator<Item = f64>) -> usize {
+    let count = values.len();
+    let mut sum = 0.0;
+    let mut values = values;
+    values
+        .position(|value| {
+            sum += value;
+            sum >= wanted
+        })
+        .map_or(count, |last| last + 1)
+}
+
+/// The root of the sum of squares.
+pub(crate) fn norm_of(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]
@@ -298,7 +360,7 @@ mod tests {
         rule.choose(&Spectrum {
             sigma,
             scale: 1.0,
-            longer_side: 10,
+            norm: norm_of(sigma.iter().copied()),
             columns: 10,
             eps: f64::EPSILON,
             tie_tolerance: 1e-10,
@@ -325,6 +387,11 @@ mod tests {
             (RankRule::Energy(0.6), 2),
             (RankRule::Energy(0.8), 3),
             (RankRule::Energy(1.0), 5),
+            // 16 / 21.3125 = 0.751, 20 / 21.3125 = 0.938, 21 / 21.3125 = 0.985
+            (RankRule::Squares(0.75), 1),
+            (RankRule::Squares(0.9), 2),
+            (RankRule::Squares(0.95), 3),
+            (RankRule::Squares(1.0), 5),
         ] {
             assert_eq!(choose(rule, &sigma).p, p, "{rule:?}");
         }
@@ -336,6 +403,7 @@ mod tests {
             assert_eq!(choose(RankRule::Threshold(1.0), &[2.0, wobble]).p, 1);
             assert_eq!(choose(RankRule::Energy(0.75), &[3.0, wobble]).p, 1);
             assert_eq!(choose(RankRule::Relative(0.5), &[2.0, wobble]).p, 1);
+            assert_eq!(choose(RankRule::Squares(0.9), &[3.0, wobble]).p, 1);
         }
     }
 
@@ -349,8 +417,8 @@ mod tests {
 
     #[test]
     fn a_tie_does_not_reach_into_the_noise() {
-        // Within 4 eps of each other, but one is below 10 eps and one above.
-        let (above, below) = (11.0 * f64::EPSILON, 9.0 * f64::EPSILON);
+        // Within twice the noise of each other, but one is below it and one above.
+        let (above, below) = (17.0 * f64::EPSILON, 15.0 * f64::EPSILON);
         let choice = choose(RankRule::Fixed(2), &[1.0, above, below, 0.0]);
         assert_eq!(
             (choice.p, choice.numerical_rank, choice.extended_by_tie),
@@ -359,22 +427,38 @@ mod tests {
     }
 
     #[test]
+    fn noise_is_relative_to_the_norm_of_the_matrix() {
+        let choose = |values: &[f64], norm| {
+            RankRule::Fixed(9)
+                .choose_for::<f32>(values, 9, norm)
+                .map(|choice| choice.p)
+        };
+        assert_eq!(choose(&[1.0, 1e-6], 1.0), Ok(2));
+        // The rest of the spectrum was not asked for, but it is there.
+        assert_eq!(choose(&[1.0, 1e-6], 5.0), Ok(1));
+        assert_eq!(choose(&[1.0, 2e-7], 1.0), Ok(1));
+        // Even a norm that drowns everything leaves the first.
+        assert_eq!(choose(&[1.0], 1e9), Ok(1));
+        assert_eq!(choose(&[0.0, 0.0], 0.0), Ok(0));
+        for scale in [1e-300, 1e300] {
+            assert_eq!(choose(&[scale, 1e-6 * scale, 1e-7 * scale], scale), Ok(2));
+        }
+        for bad in [0.5, f64::NAN, f64::INFINITY] {
+            assert!(choose(&[1.0, 0.5], bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn values_from_elsewhere_are_judged_alike_and_checked() {
         let sigma = [4.0, 2.0, 1.0, 1.0 - 1e-13, 1e-17];
-        let given = RankRule::Fixed(3).choose_for::<f64>(&sigma, (10, 10)).unwrap();
+        let norm = norm_of(sigma.iter().copied());
+        let given = RankRule::Fixed(3).choose_for::<f64>(&sigma, 10, norm).unwrap();
         assert_eq!(given, choose(RankRule::Fixed(3), &sigma));
         assert_eq!((given.p, given.numerical_rank), (4, 4));
-        assert_eq!(
-            RankRule::Fixed(9)
-                .choose_for::<f32>(&[1.0, 1e-7], (9, 9))
-                .unwrap()
-                .p,
-            1
-        );
         for bad in [&[1.0, 2.0][..], &[f64::NAN], &[1.0, -1.0], &[f64::INFINITY]] {
-            assert!(RankRule::Fixed(1).choose_for::<f64>(bad, (2, 2)).is_err());
+            assert!(RankRule::Fixed(1).choose_for::<f64>(bad, 2, 9.0).is_err());
         }
-        assert!(RankRule::Fixed(0).choose_for::<f64>(&[1.0], (2, 2)).is_err());
+        assert!(RankRule::Fixed(0).choose_for::<f64>(&[1.0], 2, 1.0).is_err());
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::rank::RankRule;
 
-const RULES: &str = "fixed:P, ratio:X, threshold:X, relative:X or energy:X";
+const RULES: &str = "fixed:P, ratio:X, threshold:X, relative:X, energy:X or squares:X";
 
-/// `fixed:3`, `ratio:0.8`, `threshold:0.5`, `relative:0.1`, `energy:0.9`.
+/// `fixed:3`, `ratio:0.8`, `threshold:0.5`, `relative:0.1`, `energy:0.9`, `squares:0.9`.
 ///
 /// ```
 /// use egg_geometry::RankRule;
@@ -22,6 +22,7 @@ impl fmt::Display for RankRule {
             Self::Threshold(r) => write!(f, "threshold:{r}"),
             Self::Relative(r) => write!(f, "relative:{r}"),
             Self::Energy(r) => write!(f, "energy:{r}"),
+            Self::Squares(r) => write!(f, "squares:{r}"),
         }
     }
 }
@@ -52,6 +53,7 @@ impl FromStr for RankRule {
             "threshold" => Self::Threshold(real()?),
             "relative" => Self::Relative(real()?),
             "energy" => Self::Energy(real()?),
+            "squares" => Self::Squares(real()?),
             _ => return Err(unreadable()),
         };
         rule.validate()?;
@@ -71,6 +73,7 @@ mod tests {
             RankRule::Threshold(0.5),
             RankRule::Relative(1e-9),
             RankRule::Energy(1.0),
+            RankRule::Squares(0.9),
         ] {
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }

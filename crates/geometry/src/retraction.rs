@@ -7,8 +7,8 @@ use crate::scalar::Scalar;
 use crate::tangent::Tangent;
 
 impl<T: Scalar> GrassmannPoint<T> {
-    /// The span of `U + D`, by QR with a positive diagonal of R: agrees with
-    /// [`exp`](Self::exp) to first order in `D`.
+    /// The span of `U + D`, by QR with a positive diagonal of R. As a subspace it
+    /// agrees with [`exp`](Self::exp) to second order in `D`.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::NonFinite`], [`Error::NotTangent`],
@@ -35,8 +35,8 @@ impl<T: Scalar> GrassmannPoint<T> {
     }
 
     /// The span of `U + D`, by the polar factor `(U + D) (I + D^T D)^(-1/2)`:
-    /// the same subspace as [`retract_qr`](Self::retract_qr), in the basis
-    /// nearest to `U + D`; agrees with [`exp`](Self::exp) to second order.
+    /// the same subspace as [`retract_qr`](Self::retract_qr), so of second order too, in
+    /// the basis nearest to `U + D`.
     ///
     /// # Errors
     /// As [`exp`](Self::exp).

@@ -19,6 +19,7 @@ pub(crate) const RULES: [RankRule; 12] = [
     RankRule::Energy(0.5),
     RankRule::Energy(0.9),
     RankRule::Energy(1.0),
+    RankRule::Squares(0.9),
 ];
 
 /// A number from some bytes, whatever they are.

@@ -30,8 +30,11 @@ pub trait LinearMap {
     /// Of the product.
     fn apply_transposed(&self, y: &Array2<f64>) -> Result<Array2<f64>>;
 
-    /// `||A||_F^2`
-    fn sum_of_squares(&self) -> f64;
+    /// `||A||_F^2`, if it is known without forming the matrix; it is estimated
+    /// otherwise.
+    fn sum_of_squares(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A dense matrix, every entry finite.
@@ -88,8 +91,8 @@ impl<T: Scalar> LinearMap for DenseMap<T> {
         Ok(product)
     }
 
-    fn sum_of_squares(&self) -> f64 {
-        self.matrix.iter().map(|x| x * x).sum()
+    fn sum_of_squares(&self) -> Option<f64> {
+        Some(self.matrix.iter().map(|x| x * x).sum())
     }
 }
 
@@ -114,7 +117,7 @@ impl SparseMap {
     ///
     /// let map = SparseMap::new(CsrMatrix::from_dense(array![[0.0, 2.0], [1.0, 0.0]].view())?)?;
     /// assert_eq!(map.apply(&array![[1.0], [3.0]])?, array![[6.0], [1.0]]);
-    /// assert_eq!(map.sum_of_squares(), 5.0);
+    /// assert_eq!(map.sum_of_squares(), Some(5.0));
     /// # Ok::<(), egg_cluster::Error>(())
     /// ```
     pub fn new(matrix: CsrMatrix) -> Result<Self> {
@@ -144,8 +147,8 @@ impl LinearMap for SparseMap {
         product(&self.transposed, y)
     }
 
-    fn sum_of_squares(&self) -> f64 {
-        self.matrix.values().iter().map(|x| f64::from(*x).powi(2)).sum()
+    fn sum_of_squares(&self) -> Option<f64> {
+        Some(self.matrix.values().iter().map(|x| f64::from(*x).powi(2)).sum())
     }
 }
 

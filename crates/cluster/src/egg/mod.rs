@@ -36,6 +36,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 pub use linear_map::{DenseMap, LinearMap, SparseMap};
+use randomised::length;
 pub use randomised::{RandomisedConfig, RandomisedSvd, TruncatedSvd};
 
 use crate::error::{Error, Result, require};
@@ -170,7 +171,7 @@ impl Egg {
             singular_values = Array1::zeros(h.nrows().min(h.ncols()));
         }
         let choice = factors.choice();
-        let share = share_of_squares(&singular_values, choice.p, squares(&singular_values));
+        let share = share_of_squares(&singular_values, choice.p, length(&singular_values));
         self.finish(factors.basis(), singular_values, choice, share)
     }
 
@@ -207,13 +208,16 @@ impl Egg {
             return Err(Error::setting(
                 "rank",
                 format!("Energy({r})"),
-                "it needs every singular value: use Fixed, Ratio, Threshold or Relative, or an exact decomposition",
+                "it needs every singular value: use Fixed, Ratio, Threshold, Relative or Squares, or an exact decomposition",
             ));
         }
         let shape = h.shape();
         let found = svd.run(h, rng)?;
         let values = found.s.to_vec();
-        let choice = self.config.rank.choose_for::<M::Scalar>(&values, shape)?;
+        let choice = self
+            .config
+            .rank
+            .choose_for::<M::Scalar>(&values, shape.1, found.norm)?;
         let shorter = shape.0.min(shape.1);
         let all = values.len() < svd.config().components.min(shorter)
             || values.len() == shorter
@@ -224,7 +228,7 @@ impl Egg {
             svd.config().components,
             "the rank rule wants more directions than that: raise it",
         )?;
-        let share = share_of_squares(&found.s, choice.p, h.sum_of_squares());
+        let share = share_of_squares(&found.s, choice.p, found.norm);
         let basis = found.u.slice(ndarray::s![.., ..choice.p]).to_owned();
         self.finish(basis, found.s, choice, share)
     }
@@ -284,27 +288,11 @@ impl Egg {
     }
 }
 
-fn squares(values: &Array1<f64>) -> f64 {
-    let largest = values.first().copied().unwrap_or(0.0);
-    if largest == 0.0 {
+/// `sum_{i<=p} sigma_i^2 / ||H||_F^2`
+fn share_of_squares(values: &Array1<f64>, p: usize, norm: f64) -> f64 {
+    if norm == 0.0 {
         return 0.0;
     }
-    // Of the ratios, which are in range whatever the values are; see below.
-    values.iter().map(|value| (value / largest).powi(2)).sum::<f64>() * largest * largest
-}
-
-fn share_of_squares(values: &Array1<f64>, p: usize, total: f64) -> f64 {
-    let largest = values.first().copied().unwrap_or(0.0);
-    if largest == 0.0 || p == 0 {
-        return 0.0;
-    }
-    let kept: f64 = values.iter().take(p).map(|value| (value / largest).powi(2)).sum();
-    let of = total / largest / largest;
-    // Where squares leave the range of numbers, what was found is all there is.
-    let of = if of.is_finite() && of > 0.0 {
-        of
-    } else {
-        values.iter().map(|value| (value / largest).powi(2)).sum()
-    };
-    (kept / of).min(1.0)
+    let kept: f64 = values.iter().take(p).map(|value| (value / norm).powi(2)).sum();
+    kept.min(1.0)
 }

@@ -91,6 +91,9 @@ pub struct TruncatedSvd {
     pub s: Array1<f64>,
     /// r x m, orthonormal rows.
     pub vt: Array2<f64>,
+    /// `||A||_F`: by what the matrix knows of itself, or else estimated from what was
+    /// found and what random vectors show of the rest.
+    pub norm: f64,
 }
 
 impl RandomisedSvd {
@@ -127,18 +130,46 @@ impl RandomisedSvd {
                 u: unit(n, 1),
                 s: Array1::zeros(1),
                 vt: unit(m, 1).reversed_axes(),
+                norm: 0.0,
             });
         }
         // A ~ Q (A^T Q)^T, and A^T Q = W S Z^T gives A ~ (Q Z) S W^T.
         let svd = dense::thin_svd(a.apply_transposed(&basis)?.view())?;
+        let norm = match a.sum_of_squares() {
+            Some(squares) if squares.is_finite() => squares.sqrt(),
+            _ => length(&svd.s).hypot(residual(a, &basis, rng)?),
+        };
         let kept = self.config.components.min(svd.s.len());
         let turn = svd.vt.t();
         Ok(TruncatedSvd {
             u: tall::times(&basis, turn.slice(s![.., ..kept]))?,
             s: svd.s.slice(s![..kept]).to_owned(),
             vt: svd.u.slice(s![.., ..kept]).t().as_standard_layout().into_owned(),
+            norm: norm.max(length(&svd.s)),
         })
     }
+}
+
+/// Random vectors for the estimate of what a basis leaves over: its relative error is
+/// at most about `sqrt(2 / PROBES)`, and only an order of magnitude matters.
+const PROBES: usize = 8;
+
+/// An estimate of `||A - Q Q^T A||_F`: of a Gaussian vector x, `||(A - Q Q^T A) x||^2`
+/// is expected to be its square.
+fn residual<M: LinearMap, R: Rng + ?Sized>(a: &M, basis: &Array2<f64>, rng: &mut R) -> Result<f64> {
+    let probes = Array2::from_shape_simple_fn((a.shape().1, PROBES), || StandardNormal.sample(rng));
+    let images = a.apply(&probes)?;
+    let inside = tall::times(basis, tall::cross(basis, &images)?.view())?;
+    Ok(length(&(images - inside)) / (PROBES as f64).sqrt())
+}
+
+/// The root of the sum of squares, whatever the range of the numbers.
+pub(super) fn length<D: ndarray::Dimension>(numbers: &ndarray::Array<f64, D>) -> f64 {
+    let largest = numbers.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    numbers.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt() * largest
 }
 
 fn unit(rows: usize, columns: usize) -> Array2<f64> {

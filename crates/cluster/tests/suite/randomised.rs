@@ -82,7 +82,8 @@ fn sparse_and_dense_agree() {
     let sparse = SparseMap::new(CsrMatrix::from_dense(dense.view()).unwrap()).unwrap();
     let map = DenseMap::new(dense.view()).unwrap();
     assert_eq!(sparse.shape(), map.shape());
-    assert!((sparse.sum_of_squares() / map.sum_of_squares() - 1.0).abs() < 1e-12);
+    let ratio = sparse.sum_of_squares().unwrap() / map.sum_of_squares().unwrap();
+    assert!((ratio - 1.0).abs() < 1e-12);
     let (x, y) = (normal(700, 3, 1), normal(200, 3, 2));
     assert!(
         (sparse.apply(&x).unwrap() - map.apply(&x).unwrap())
@@ -140,4 +141,44 @@ fn low_rank_zero_and_rules_it_cannot_follow() {
         assert!(matches!(refused, Err(Error::Setting { .. })), "{rank:?}");
     }
     assert!(RandomisedConfig::new(0).check().is_err());
+}
+
+/// A matrix that does not know its own norm.
+struct Product(DenseMap<f32>);
+
+impl LinearMap for Product {
+    type Scalar = f32;
+
+    fn shape(&self) -> (usize, usize) {
+        self.0.shape()
+    }
+
+    fn apply(&self, x: &Array2<f64>) -> egg_cluster::Result<Array2<f64>> {
+        self.0.apply(x)
+    }
+
+    fn apply_transposed(&self, y: &Array2<f64>) -> egg_cluster::Result<Array2<f64>> {
+        self.0.apply_transposed(y)
+    }
+}
+
+/// The noise that a rank is told from is relative to `||H||_F`, most of which may lie in
+/// directions that were not asked for.
+#[test]
+fn the_norm_of_an_operator_is_estimated() {
+    for values in [vec![3.0, 2.0], vec![1.0; 60], vec![5.0, 0.1, 0.1, 0.1]] {
+        let h = with_values(300, 80, &values, 4).mapv(|entry| entry as f32);
+        let known = DenseMap::new(h.view()).unwrap();
+        let svd = RandomisedConfig::new(4).check().unwrap();
+        let exact = svd.run(&known, &mut rng(1)).unwrap();
+        let found = svd.run(&Product(known), &mut rng(1)).unwrap();
+        let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
+        assert!((exact.norm / norm - 1.0).abs() < 1e-5, "{} of {norm}", exact.norm);
+        assert!(
+            (0.7..1.5).contains(&(found.norm / norm)),
+            "{} of {norm}",
+            found.norm
+        );
+        assert_eq!(exact.s, found.s);
+    }
 }

@@ -24,6 +24,9 @@ const GRAM_GAP: f64 = 2e-3;
 /// its projector error is smaller by the factor `(sigma_p + sigma_{p+1}) / sigma_1`.
 const GRAM_HIGH_CUT: f64 = 0.7;
 
+/// What rounding leaves of an eigenvalue of a Gram matrix that is 0, relative to the largest.
+const GRAM_NOISE: f64 = 16.0 * f64::EPSILON;
+
 /// Only the kept directions are made where there are at least this many in all: of fewer,
 /// all are as fast.
 const LEAST_ORDER: usize = 40;
@@ -228,32 +231,40 @@ impl Factors {
         else {
             return;
         };
-        let defect = f64::EPSILON * (largest / least).powi(2);
-        if defect > 8.0 * self.eps {
+        if GRAM_NOISE * (largest / least).powi(2) > 8.0 * self.eps {
             self.orthonormalise(workspace);
         }
     }
 
-    /// One Gram-Schmidt pass in matrix form, to first order in the defect
-    /// `E = D D^T - I`: row i loses `sum_{j<i} E_ij d_j + E_ii d_i / 2`.
+    /// Gram-Schmidt in matrix form, to first order in the defect `E = D D^T - I`:
+    /// row i loses `sum_{j<i} E_ij d_j + E_ii d_i / 2`. A pass squares the defect, which the
+    /// numerical rank keeps below a tenth.
     ///
     /// Not the symmetric (Newton-Schulz) step: division by small sigma spoils
     /// the later directions, and they alone must take the correction.
     fn orthonormalise(&mut self, workspace: &mut Workspace) {
+        const PASSES: usize = 4;
         let (kept, columns) = (self.stored, self.columns);
-        let mut correction = matrix_in(&mut workspace.square, kept, kept);
-        let mut directions = matrix_mut(&mut self.directions, kept, columns);
-        multiply(1.0, directions.view(), directions.t(), 0.0, &mut correction);
-        for ((row, column), entry) in correction.indexed_iter_mut() {
-            *entry = match row.cmp(&column) {
-                std::cmp::Ordering::Less => 0.0,
-                std::cmp::Ordering::Equal => 0.5 * (*entry - 1.0),
-                std::cmp::Ordering::Greater => *entry,
-            };
+        for _ in 0..PASSES {
+            let mut correction = matrix_in(&mut workspace.square, kept, kept);
+            let mut directions = matrix_mut(&mut self.directions, kept, columns);
+            multiply(1.0, directions.view(), directions.t(), 0.0, &mut correction);
+            let mut defect = 0.0f64;
+            for ((row, column), entry) in correction.indexed_iter_mut() {
+                *entry = match row.cmp(&column) {
+                    std::cmp::Ordering::Less => 0.0,
+                    std::cmp::Ordering::Equal => 0.5 * (*entry - 1.0),
+                    std::cmp::Ordering::Greater => *entry,
+                };
+                defect = defect.max(entry.abs());
+            }
+            if defect <= self.eps {
+                return;
+            }
+            let mut before = matrix_in(&mut workspace.products[0], kept, columns);
+            before.assign(&directions);
+            multiply(-1.0, correction.view(), before.view(), 1.0, &mut directions);
         }
-        let mut before = matrix_in(&mut workspace.products[0], kept, columns);
-        before.assign(&directions);
-        multiply(-1.0, correction.view(), before.view(), 1.0, &mut directions);
     }
 }
 

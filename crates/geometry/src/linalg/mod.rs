@@ -13,6 +13,7 @@ mod aligned;
 mod few_columns;
 #[cfg(feature = "openblas")]
 mod lapack;
+mod long_svd;
 mod padded;
 mod product;
 #[cfg(feature = "pure-rust")]
@@ -131,6 +132,10 @@ macro_rules! decompose {
     ($scalar:ty) => {
         impl Decompose for $scalar {
             fn svd(a: ArrayView2<'_, Self>) -> Result<Svd<Self>> {
+                if long_svd::is_long(a.dim()) {
+                    ready();
+                    return long_svd::svd(a);
+                }
                 dispatch!(svd(a))
             }
 

@@ -50,16 +50,11 @@ fn failed(operation: &'static str, rows: usize, columns: usize, reason: impl std
     }
 }
 
-/// Up to this long, a matrix with many more rows than columns is decomposed as it is.
-const WITHOUT_QR: usize = 1024;
-
-/// Such a matrix is replaced by the R of its QR factorisation first, which is
-/// faster, but faer's loses up to 300 eps where some columns are nearly dependent.
-fn svd_params<T: RealField>(rows: usize, columns: usize) -> Spec<SvdParams, T> {
+/// Never by the R of a QR factorisation first, as faer would do with a matrix of many
+/// more rows than columns: that loses up to 300 eps where columns are nearly dependent.
+fn svd_params<T: RealField>() -> Spec<SvdParams, T> {
     let mut params: Spec<SvdParams, T> = Default::default();
-    if rows.max(columns) <= WITHOUT_QR {
-        params.config.qr_ratio_threshold = f64::INFINITY;
-    }
+    params.config.qr_ratio_threshold = f64::INFINITY;
     params
 }
 
@@ -71,8 +66,7 @@ fn svd_into<T: RealField>(a: &Mat<T>, mut vectors: Option<(&mut Mat<T>, &mut Mat
         Some(_) => ComputeSvdVectors::Thin,
         None => ComputeSvdVectors::No,
     };
-    let params = || svd_params::<T>(rows, columns);
-    let scratch = svd::svd_scratch::<T>(rows, columns, compute, compute, Par::Seq, params());
+    let scratch = svd::svd_scratch::<T>(rows, columns, compute, compute, Par::Seq, svd_params::<T>());
     let (u, v) = match &mut vectors {
         Some((u, v)) => (Some(u.as_mut()), Some(v.as_mut())),
         None => (None, None),
@@ -84,7 +78,7 @@ fn svd_into<T: RealField>(a: &Mat<T>, mut vectors: Option<(&mut Mat<T>, &mut Mat
         v,
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
-        params(),
+        svd_params(),
     )
     .map_err(|reason| failed("SVD", rows, columns, reason))?;
     Ok(values)

@@ -92,6 +92,8 @@ fn rank_rules_out_of_range() {
         (RankRule::Relative(-0.5), -0.5),
         (RankRule::Relative(f64::NAN), f64::NAN),
         (RankRule::Energy(0.0), 0.0),
+        (RankRule::Squares(0.0), 0.0),
+        (RankRule::Squares(1.5), 1.5),
         (RankRule::Energy(1.25), 1.25),
         (RankRule::Energy(f64::NAN), f64::NAN),
     ];

@@ -14,6 +14,7 @@ mod extreme_values;
 mod fixture_values;
 mod gradient;
 mod kept_only;
+mod planted_spectra;
 mod properties_angles;
 mod properties_cluster;
 mod properties_distance;

@@ -41,15 +41,19 @@ fn count_by_definition(rule: RankRule, sigma: &[f64], columns: usize) -> Option<
         }
         RankRule::Threshold(r) => above(r),
         RankRule::Relative(r) => above(r * sigma[0]),
-        RankRule::Energy(r) => {
-            let total: f64 = sigma.iter().sum();
-            let sums: Vec<f64> = (1..=sigma.len()).map(|p| sigma[..p].iter().sum()).collect();
-            let near = sums.iter().any(|sum| (sum - r * total).abs() <= 1e-9 * total);
-            (!near)
-                .then(|| sums.iter().position(|sum| *sum >= r * total))?
-                .map(|last| last + 1)
-        }
+        RankRule::Energy(1.0) | RankRule::Squares(1.0) => Some(sigma.len()),
+        RankRule::Energy(r) => share_by_definition(r, sigma),
+        RankRule::Squares(r) => share_by_definition(r, &sigma.iter().map(|s| s * s).collect::<Vec<_>>()),
     }
+}
+
+fn share_by_definition(r: f64, parts: &[f64]) -> Option<usize> {
+    let total: f64 = parts.iter().sum();
+    let sums: Vec<f64> = (1..=parts.len()).map(|p| parts[..p].iter().sum()).collect();
+    let near = sums.iter().any(|sum| (sum - r * total).abs() <= 1e-9 * total);
+    (!near)
+        .then(|| sums.iter().position(|sum| *sum >= r * total))?
+        .map(|last| last + 1)
 }
 
 proptest! {
@@ -170,13 +174,13 @@ proptest! {
         }
         let capped = choice.by_rule.clamp(1, choice.numerical_rank);
         prop_assert_eq!(choice.extended_by_tie, choice.p > capped);
-        let tied = |i: usize| {
-            sigma[i - 1] - sigma[i] <= f64::TIE_TOLERANCE * sigma[i - 1] + 4.0 * f64::EPSILON * sigma[0]
-        };
+        let norm = sigma.iter().map(|value| value * value).sum::<f64>().sqrt();
+        let noise = f64::EPSILON * (2.0 * norm).max(16.0 * sigma[0]);
+        let tied = |i: usize| sigma[i - 1] - sigma[i] <= f64::TIE_TOLERANCE * sigma[i - 1] + 2.0 * noise;
         // From the capped p on everything is tied, and what follows p is not.
         prop_assert!((capped..choice.p).all(tied));
         prop_assert!(
-            choice.p == sigma.len() || !tied(choice.p),
+            choice.p == choice.numerical_rank || !tied(choice.p),
             "{sigma:?} cut at {}",
             choice.p
         );
@@ -192,6 +196,7 @@ proptest! {
             RankRule::Relative(0.0),
             RankRule::Threshold(0.0),
             RankRule::Energy(1.0),
+            RankRule::Squares(1.0),
         ] {
             let choice = rectify(h.view(), rule).unwrap().choice;
             prop_assert_eq!((choice.numerical_rank, choice.p), (rank, rank), "{:?}", rule);

@@ -203,6 +203,7 @@ pub(crate) fn scale_free_rule() -> impl Strategy<Value = RankRule> {
         prop_oneof![Just(0.2), Just(0.5), Just(0.8), Just(1.0), 0.05..1.0f64].prop_map(RankRule::Ratio),
         prop_oneof![Just(0.0), Just(0.5), 0.0..0.99f64].prop_map(RankRule::Relative),
         prop_oneof![Just(0.25), Just(0.5), Just(1.0), 0.05..1.0f64].prop_map(RankRule::Energy),
+        prop_oneof![Just(0.25), Just(0.5), Just(1.0), 0.05..1.0f64].prop_map(RankRule::Squares),
     ]
 }
 

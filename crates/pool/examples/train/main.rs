@@ -39,7 +39,7 @@ use egg_pool::{FilterConfig, PoolingConfig};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "train DATASET gcn|gin|blind POOLING [--epochs N] [--seed N] [--repetitions N] \
-                     [--protocol paper|fair] [--rank threshold|relative|energy|ratio|fixed=X] [--filter resolvent=X|sqrt|log1p] \
+                     [--protocol paper|fair] [--rank threshold|relative|energy|squares|ratio|fixed=X] [--filter resolvent=X|sqrt|log1p] \
                      [--flatten upper|isometric] [--lr X] [--wd X] [--layers N] [--hidden N] [--dropout X] [--loss sum|mean] \
                      [--linear] [--node-norm] [--no-output-norm] [--parallelism auto|repetitions|inside] [--data FOLDER] \
                      [--checkpoints FOLDER] [--save FOLDER] [--grid FOLDER] [--halving FILE [--budget SECONDS]] [--record FILE [--budget SECONDS]] [--curves FILE] [--quiet]";
@@ -116,6 +116,7 @@ fn rank(text: &str) -> Result<RankRule, Failure> {
         "threshold" => RankRule::Threshold(value.parse()?),
         "relative" => RankRule::Relative(value.parse()?),
         "energy" => RankRule::Energy(value.parse()?),
+        "squares" => RankRule::Squares(value.parse()?),
         _ => return Err(format!("there is no rank rule {rule:?}\n{USAGE}").into()),
     })
 }

@@ -82,9 +82,11 @@ impl Grid {
 fn cut(pooling: &mut PoolingConfig) -> Option<&mut f64> {
     match pooling {
         PoolingConfig::Egg { rank, .. } => match rank {
-            RankRule::Threshold(r) | RankRule::Relative(r) | RankRule::Energy(r) | RankRule::Ratio(r) => {
-                Some(r)
-            }
+            RankRule::Threshold(r)
+            | RankRule::Relative(r)
+            | RankRule::Energy(r)
+            | RankRule::Squares(r)
+            | RankRule::Ratio(r) => Some(r),
             RankRule::Fixed(_) => None,
         },
         PoolingConfig::SoftEgg {

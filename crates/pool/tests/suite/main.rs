@@ -31,3 +31,4 @@ mod resume;
 mod search;
 mod settings;
 mod training;
+mod whole_models;

@@ -43,8 +43,8 @@ fn allowed<T: Number>(reference: &Reference, p: usize, is_whole_space: bool) -> 
 
 /// How far a computed singular value may be off: an SVD's by eps of the largest,
 /// the root of a Gram matrix's eigenvalue by more the smaller it is.
-fn wobble<T: Number>(sigma: f64, first: f64, longer: f64) -> f64 {
-    let noise = (20.0 + longer) * f64::EPSILON;
+fn wobble<T: Number>(sigma: f64, first: f64) -> f64 {
+    let noise = 16.0 * f64::EPSILON;
     if T::GRAM_IS_EXACT {
         noise * first * first / (sigma + noise.sqrt() * first)
     } else {
@@ -52,32 +52,44 @@ fn wobble<T: Number>(sigma: f64, first: f64, longer: f64) -> f64 {
     }
 }
 
-/// Whether the rank hangs on a value that lies within rounding of a bound.
-fn hangs_on_rounding<T: Number>(rule: RankRule, sigma: &[f64], longer: f64) -> bool {
+/// Whether the rank hangs on a value that lies within rounding of a bound. (Bounds
+/// are raised by the noise of the input.)
+fn hangs_on_rounding<T: Number>(rule: RankRule, sigma: &[f64]) -> bool {
     let first = sigma[0];
-    let near =
-        |a: f64, b: f64, sigma: f64| (a - b).abs() <= 2.0 * wobble::<T>(sigma, first, longer) + 1e-12 * b;
-    let noise = T::OF.eps * longer * first;
-    let is_noise_near = sigma.iter().any(|sigma| near(*sigma, noise, *sigma));
+    let norm = norm(sigma);
+    let noise = (2.0 * T::OF.eps * norm).max(16.0 * f64::EPSILON * first);
+    let near = |a: f64, b: f64, sigma: f64| (a - b).abs() <= 2.0 * wobble::<T>(sigma, first) + 1e-12 * b;
+    let any_near = |bound: f64| sigma.iter().any(|sigma| near(*sigma, bound + noise, *sigma));
+    let any_sum_near = |wanted: f64, slack: f64, power: i32| {
+        let mut sum = 0.0;
+        sigma.iter().any(|sigma| {
+            sum += sigma.powi(power);
+            (sum - wanted).abs() <= slack
+        })
+    };
     let is_tie_near = sigma.windows(2).any(|pair| {
-        let bound = T::TIE_TOLERANCE * pair[0] + 4.0 * T::OF.eps * first;
+        let bound = T::TIE_TOLERANCE * pair[0] + 2.0 * noise;
         near(pair[0] - pair[1], bound, pair[1])
     });
     let is_bound_near = match rule {
         RankRule::Fixed(_) | RankRule::Ratio(_) => false,
-        RankRule::Threshold(r) => sigma.iter().any(|sigma| near(*sigma, r, *sigma)),
-        RankRule::Relative(r) => sigma.iter().any(|sigma| near(*sigma, r * first, *sigma)),
+        RankRule::Threshold(r) => any_near(r),
+        RankRule::Relative(r) => any_near(r * first),
         RankRule::Energy(r) => {
             let total: f64 = sigma.iter().sum();
-            let slack: f64 = sigma.iter().map(|sigma| wobble::<T>(*sigma, first, longer)).sum();
-            let mut sum = 0.0;
-            sigma.iter().any(|sigma| {
-                sum += sigma;
-                (sum - r * total).abs() <= 2.0 * slack + 1e-11 * total
-            })
+            let slack: f64 = sigma.iter().map(|sigma| wobble::<T>(*sigma, first)).sum();
+            any_sum_near(r * total - noise, 2.0 * slack + 1e-11 * total, 1)
+        }
+        RankRule::Squares(r) => {
+            let wanted = r * norm * norm - 2.0 * noise * first;
+            any_sum_near(wanted, 100.0 * f64::EPSILON * norm * norm, 2)
         }
     };
-    is_noise_near || is_tie_near || is_bound_near
+    any_near(0.0) || is_tie_near || is_bound_near
+}
+
+fn norm(sigma: &[f64]) -> f64 {
+    sigma.iter().map(|sigma| sigma * sigma).sum::<f64>().sqrt()
 }
 
 /// Memory that goes from one matrix to the next, as in a training loop.
@@ -123,8 +135,8 @@ pub(crate) fn judge<T: Number>(
         RankRule::Threshold(r) => RankRule::Threshold((r / scale).min(f64::MAX)),
         other => other,
     };
-    let hangs = hangs_on_rounding::<T>(scaled_rule, &sigma, specimen.longer());
-    match scaled_rule.choose_for::<T>(&sigma, (n, m)) {
+    let hangs = hangs_on_rounding::<T>(scaled_rule, &sigma);
+    match scaled_rule.choose_for::<T>(&sigma, m, norm(&sigma)) {
         Ok(choice) if choice.p == p => {}
         Ok(_) if hangs => tally.on_the_edge += 1,
         Ok(choice) => tally.fail(format!("p = {p}, not {}: {}", choice.p, about())),
