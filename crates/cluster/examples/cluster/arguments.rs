@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use egg_cluster::pipeline::{NodeClusteringConfig, Preset};
+use egg_cluster::pipeline::{FeatureUse, NodeClusteringConfig, Preset};
 use egg_cluster::vgae::Likelihood;
 
 pub(crate) struct Arguments {
@@ -14,6 +14,8 @@ pub(crate) struct Arguments {
     pub(crate) seed: u64,
     pub(crate) epochs: Option<u64>,
     pub(crate) sampled: bool,
+    /// Features as they are, whatever the preset does with them.
+    pub(crate) raw: bool,
     /// Where records are kept.
     pub(crate) record: Option<PathBuf>,
     /// Of the sources, for the record.
@@ -33,13 +35,18 @@ impl Arguments {
             seed: 0,
             epochs: None,
             sampled: false,
+            raw: false,
             record: None,
             revision: "unknown".to_owned(),
             budget: f64::INFINITY,
         };
         while let Some(option) = given.next() {
-            if option == "--sampled" {
-                arguments.sampled = true;
+            match option.as_str() {
+                "--sampled" => arguments.sampled = true,
+                "--raw" => arguments.raw = true,
+                _ => {}
+            }
+            if ["--sampled", "--raw"].contains(&option.as_str()) {
                 continue;
             }
             let value = given.next().ok_or_else(|| format!("{option} needs a value"))?;
@@ -57,12 +64,22 @@ impl Arguments {
         Ok(arguments)
     }
 
+    /// What the record is called by: the preset, and what is other than it says.
+    pub(crate) fn name(&self) -> String {
+        let sampled = if self.sampled { "-sampled" } else { "" };
+        let raw = if self.raw { "-raw" } else { "" };
+        format!("{}{sampled}{raw}", self.preset.name())
+    }
+
     /// The settings for a data set of this name, with the seed of the first repetition.
     pub(crate) fn config(&self, dataset: &str) -> NodeClusteringConfig {
         let mut config = self.preset.config_for(dataset);
         config.seed = self.seed;
         if let Some(epochs) = self.epochs {
             config.autoencoder.epochs = epochs;
+        }
+        if self.raw {
+            config.features = FeatureUse::Raw;
         }
         if self.sampled {
             config.autoencoder.likelihood = Likelihood::NegativeSampling;

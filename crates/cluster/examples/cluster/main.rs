@@ -8,7 +8,8 @@
 //! The first argument is a data set below `EGG_DATASETS`, or a number of nodes: then
 //! a block model of that size is drawn. Options: `--preset paper|tuned`, `--repetitions N`
 //! (of which each has the next seed), `--seed N`, `--epochs N`, `--sampled` (the
-//! likelihood of sampled non-edges, linear in the edges). For records:
+//! likelihood of sampled non-edges, linear in the edges), `--raw` (features as they are,
+//! whatever the preset does with them). For records:
 //! `--record FOLDER` (written after each repetition; those that are there are not
 //! repeated), `--revision TEXT` (of the sources), `--budget SECONDS` (after which no
 //! repetition is begun).
@@ -122,7 +123,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let subject = Subject {
         table: "cluster".to_owned(),
         dataset: arguments.data.to_lowercase(),
-        preset: arguments.preset.name().to_owned(),
+        preset: arguments.name(),
         config: NodeClusteringConfig { seed: 0, ..config },
         data: Data::of(&dataset),
         methods: methods(&config),
