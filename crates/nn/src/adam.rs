@@ -14,6 +14,9 @@ use crate::numbers::{in_order, with_values};
 use crate::vectorised::vectorised;
 use crate::{AdamConfig, Decay, Error, Parameters, Result};
 
+#[cfg(feature = "candle-nn")]
+mod optimizer;
+
 /// Numbers per block of a parallel step.
 const BLOCK: usize = 1 << 13;
 
@@ -106,21 +109,31 @@ impl Adam {
     /// # Errors
     /// [`Error::Parameter`] if a setting is out of its range.
     pub fn new(parameters: &Parameters, config: AdamConfig) -> Result<Self> {
+        let trainable = parameters.trainable();
+        Self::from_named(
+            trainable.map(|(name, parameter)| (name.to_owned(), parameter.clone())),
+            config,
+        )
+    }
+
+    /// An optimiser for f32 and f64 variables of different names.
+    fn from_named(named: impl IntoIterator<Item = (String, Var)>, config: AdamConfig) -> Result<Self> {
         config.check()?;
-        let slot = |(name, parameter): (&str, &Var)| {
+        let slot = |(name, parameter): (String, Var)| {
             let zeros = || match parameter.dtype() {
                 DType::F32 => CpuStorage::F32(vec![0.0; parameter.elem_count()]),
                 _ => CpuStorage::F64(vec![0.0; parameter.elem_count()]),
             };
+            let (first, second) = (zeros(), zeros());
             let slot = Slot {
-                parameter: parameter.clone(),
+                parameter,
                 steps: 0,
-                first: zeros(),
-                second: zeros(),
+                first,
+                second,
             };
-            (name.to_owned(), slot)
+            (name, slot)
         };
-        let slots = parameters.trainable().map(slot).collect();
+        let slots = named.into_iter().map(slot).collect();
         Ok(Self { config, slots })
     }
 
@@ -143,8 +156,10 @@ impl Adam {
     ///
     /// # Errors
     /// [`Error::Shape`] and [`Error::DType`] if a gradient is not of its
-    /// parameter's shape or type; then nothing is moved.
+    /// parameter's shape or type, [`Error::Parameter`] if candle-nn's `Optimizer`,
+    /// which can't refuse one, set an invalid learning rate; then nothing is moved.
     pub fn step(&mut self, gradients: &GradStore) -> Result<()> {
+        check_rate(self.config.learning_rate)?;
         for (name, slot) in &self.slots {
             if let Some(gradient) = gradients.get(&slot.parameter) {
                 check_fits(name, gradient, &slot.parameter)?;

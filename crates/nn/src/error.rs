@@ -140,3 +140,25 @@ pub enum Error {
     #[error(transparent)]
     Candle(#[from] candle_core::Error),
 }
+
+/// So that `?` works in functions and modules that return candle's result.
+///
+/// ```
+/// use candle_core::{Device, Tensor};
+///
+/// fn forward(x: &Tensor) -> candle_core::Result<Tensor> {
+///     Ok(egg_nn::relu(&x.tanh()?)?)
+/// }
+/// let integers = Tensor::new(&[1u32], &Device::Cpu)?;
+/// assert!(egg_nn::relu(&integers).map_err(candle_core::Error::from).is_err());
+/// assert!(forward(&Tensor::new(&[1f32], &Device::Cpu)?).is_ok());
+/// # Ok::<(), candle_core::Error>(())
+/// ```
+impl From<Error> for candle_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Candle(error) => error,
+            other => Self::wrap(other),
+        }
+    }
+}

@@ -42,6 +42,14 @@
 //! same bits on any number of threads: sums are split into blocks by shape
 //! alone, and partial results are added in order. Random numbers come from the
 //! generator that is handed in. Bad input is a typed [`Error`], never a panic.
+//!
+//! # With candle-nn
+//!
+//! [`Linear`] is candle's `Module`; [`BatchNorm1d`], [`Mlp`] and [`Seeded`], which is for
+//! dropout, are its `ModuleT`; and `?` turns an [`Error`] into candle's. Feature
+//! `candle-nn` (off by default) adds `Parameters::to_var_map` and
+//! `Parameters::from_var_map`, which share their variables with a `VarMap`, and makes
+//! [`Adam`] a `candle_nn::Optimizer`.
 
 // Input is never trusted: what may fail returns an error. Exceptions say why.
 #![warn(
@@ -83,6 +91,7 @@ mod generator;
 mod init;
 mod linear;
 mod mlp;
+mod module;
 mod normalise;
 pub mod numbers;
 mod pair_loss;
@@ -95,6 +104,7 @@ mod regression;
 mod relay;
 mod relu;
 mod schedule;
+mod seeded;
 mod segment;
 mod segment_kernel;
 mod vectorised;
@@ -122,6 +132,7 @@ pub use regression::{mae, mse};
 pub use relay::Relayed;
 pub use relu::relu;
 pub use schedule::{Plateau, PlateauConfig};
+pub use seeded::Seeded;
 pub use segment::Segments;
 
 /// Runs the example of the package's front page.

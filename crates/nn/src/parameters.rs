@@ -8,6 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::element::check_float;
 use crate::{Error, Init, Result};
 
+#[cfg(feature = "candle-nn")]
+mod var_map;
+
 /// Parameters (trained) and buffers (kept, such as running statistics) by name,
 /// in the order of their names.
 ///

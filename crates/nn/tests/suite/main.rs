@@ -14,3 +14,5 @@ mod parameters;
 mod schedule;
 mod segments;
 mod training;
+#[cfg(feature = "candle-nn")]
+mod with_candle_nn;

@@ -1,0 +1,64 @@
+//! Dropout, and models that have some, as a module of candle's.
+
+use std::sync::{Mutex, TryLockError};
+
+use candle_core::{ModuleT, Tensor, bail};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{Pass, Result};
+
+/// A forward pass that draws random numbers, with the generator it draws from: a
+/// `ModuleT` of candle's, which passes on no generator.
+///
+/// Training passes one after the other give the bits that they give with a [`Pass`] of
+/// the same generator. Two at once on one `Seeded` are refused: their numbers would
+/// depend on which comes first. Evaluations may run on any number of threads.
+///
+/// # Example
+/// ```
+/// use candle_core::{DType, Device, Tensor};
+/// use egg_nn::{Dropout, Seeded};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+///
+/// let dropout = Dropout::new(0.5)?;
+/// let rng = ChaCha8Rng::seed_from_u64(3);
+/// let module = Seeded::new(rng, move |x, pass| dropout.forward(x, pass));
+///
+/// let x = Tensor::ones(1000, DType::F32, &Device::Cpu)?;
+/// let y = x.apply_t(&module, true)?.to_vec1::<f32>()?;
+/// assert!(y.iter().all(|&y| y == 0.0 || y == 2.0));
+/// assert_eq!(x.apply_t(&module, false)?.to_vec1::<f32>()?, [1.0; 1000]);
+/// # Ok::<(), egg_nn::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Seeded<F> {
+    forward: F,
+    rng: Mutex<ChaCha8Rng>,
+}
+
+impl<F: Fn(&Tensor, &mut Pass<'_>) -> Result<Tensor>> Seeded<F> {
+    /// `forward`, with `rng` in its training passes.
+    pub fn new(rng: ChaCha8Rng, forward: F) -> Self {
+        let rng = Mutex::new(rng);
+        Self { forward, rng }
+    }
+}
+
+impl<F: Fn(&Tensor, &mut Pass<'_>) -> Result<Tensor>> ModuleT for Seeded<F> {
+    fn forward_t(&self, x: &Tensor, train: bool) -> candle_core::Result<Tensor> {
+        if !train {
+            return Ok((self.forward)(x, &mut Pass::Evaluation)?);
+        }
+        // Not `lock`: a layer shares its rows on rayon, and a thread that waits for
+        // others there may be given the other pass, which would then wait for itself.
+        let mut rng = match self.rng.try_lock() {
+            Ok(rng) => rng,
+            // A pass that panicked leaves a generator like any other.
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                bail!("two training passes at once draw from one generator; give each a Seeded of its own")
+            }
+        };
+        Ok((self.forward)(x, &mut Pass::Training(&mut rng))?)
+    }
+}
