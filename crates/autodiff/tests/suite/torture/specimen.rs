@@ -64,10 +64,6 @@ impl<T: Number> Specimen<T> {
         }
     }
 
-    pub(crate) fn longer(&self) -> f64 {
-        self.h.nrows().max(self.h.ncols()) as f64
-    }
-
     /// Singular values of `H / scale`, min(n, m) of them.
     pub(crate) fn sigma(&self) -> Vec<f64> {
         self.reference.sigma.iter().map(|sigma| sigma.value()).collect()
