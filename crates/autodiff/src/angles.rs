@@ -264,7 +264,7 @@ impl CustomOp2 for Comparison {
                 Ok((self.backward(a, g, &self.by_left)?, self.backward(b, g, &self.by_right)?))
             }))
         };
-        let (by_a, by_b) = run().map_err(Error::into_candle)?;
+        let (by_a, by_b) = run()?;
         Ok((Some(by_a), Some(by_b)))
     }
 }

@@ -253,7 +253,7 @@ impl<K: Kernel> CustomOp1 for PerGraph<K> {
                 Ok(Tensor::from_vec(gradient, h.shape(), h.device())?)
             })
         };
-        run().map(Some).map_err(Error::into_candle)
+        Ok(Some(run()?))
     }
 }
 

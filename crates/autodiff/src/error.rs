@@ -120,12 +120,24 @@ impl Error {
             other => other,
         }
     }
+}
 
-    /// As candle's backward pass wants it.
-    pub(crate) fn into_candle(self) -> candle_core::Error {
-        match self {
-            Self::Candle(error) => error,
-            other => candle_core::Error::wrap(other),
+/// For backward passes, and so that `?` works in models that return candle's result.
+///
+/// ```
+/// use candle_core::Tensor;
+/// use egg_autodiff::{Flatten, RankRule, grassmann_embed};
+///
+/// fn forward(nodes: &Tensor, offsets: &[usize]) -> candle_core::Result<Tensor> {
+///     let h = nodes.tanh()?;
+///     Ok(grassmann_embed(&h, offsets, RankRule::Fixed(2), Flatten::Isometric)?)
+/// }
+/// ```
+impl From<Error> for candle_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Candle(error) => error,
+            other => Self::wrap(other),
         }
     }
 }

@@ -33,6 +33,12 @@
 //! results and gradients back. Bad input is a typed [`Error`] that says which
 //! graph it is in.
 //!
+//! # In models of candle-nn
+//!
+//! `?` turns an [`Error`] into candle's, so that [`grassmann_embed`] goes into any `forward`,
+//! and [`Embedder::with_offsets`] makes a `Module` of it. `examples/candle_model.rs` trains a
+//! model of candle-nn's `Linear`, `VarBuilder` and `AdamW` with an embedding inside.
+//!
 //! # Backends
 //!
 //! Linear algebra is [`egg_geometry`]'s: feature `openblas` (the default) or
@@ -66,6 +72,7 @@ mod error;
 mod filter;
 mod leverage;
 mod memory;
+mod module;
 mod pool;
 mod projector;
 mod resolvent;
@@ -79,6 +86,7 @@ pub use embed::{Embedder, GraphSpectrum, grassmann_embed};
 pub use error::{Error, Result};
 pub use filter::Filter;
 pub use leverage::leverage;
+pub use module::BatchEmbedder;
 pub use projector::projector;
 pub use soft::{SoftEmbedder, soft_embed};
 pub use svd::{SVD_FLOOR, svd, svd_with_floor};

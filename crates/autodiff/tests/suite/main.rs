@@ -8,6 +8,7 @@ mod bad_input;
 mod composition;
 mod determinism;
 mod gradient;
+mod module;
 mod properties;
 mod soft;
 mod torture;
