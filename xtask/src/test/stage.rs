@@ -155,10 +155,13 @@ impl Stage {
             Check::Clippy => {
                 let denied = &["--all-targets", "--", "-D", "warnings"][..];
                 let mut steps = vec![step(&[&["clippy", "--workspace"], flags, denied])];
-                // In the workspace others turn on its convolutions.
+                // In the workspace others turn on its convolutions, and the tests of egg-nn
+                // its feature for candle-nn.
                 if self.on == On::PureRust {
                     let alone = &["clippy", "-p", "egg-graph", "--no-default-features"];
                     steps.push(step(&[alone, denied]));
+                    let alone = &["clippy", "-p", "egg-nn", "--lib", "--", "-D", "warnings"];
+                    steps.push(step(&[alone]));
                 }
                 steps
             }
@@ -209,13 +212,14 @@ impl Stage {
             Check::Bench => vec![step(&[&["run", "--package", "xtask", "--", "bench", "--smoke"]])],
             Check::Doctests => vec![step(&[&["test"], all, flags, &["--doc", "--no-fail-fast"]])],
             Check::Docs => {
-                let (packages, flags) = match (pure, full) {
-                    (true, _) => (all, flags),
+                let candle_nn = &["--features", "egg-nn/candle-nn"][..];
+                let (packages, features) = match (pure, full) {
+                    (true, _) => (all, candle_nn),
                     // Both backends have to be compiled for it.
                     (false, true) => (&all[..1], &["--all-features"][..]),
-                    (false, false) => (&all[..1], flags),
+                    (false, false) => (&all[..1], candle_nn),
                 };
-                vec![step(&[&["doc"], packages, flags, &["--no-deps"]])]
+                vec![step(&[&["doc"], packages, flags, features, &["--no-deps"]])]
             }
             Check::Alone => {
                 let plain = &["-e", "normal", "--prefix", "none"][..];
@@ -314,10 +318,14 @@ mod tests {
             [
                 "clippy --workspace --no-default-features --features pure-rust --all-targets -- -D warnings",
                 "clippy -p egg-graph --no-default-features --all-targets -- -D warnings",
+                "clippy -p egg-nn --lib -- -D warnings",
             ]
         );
-        assert_eq!(lines("docs", false), ["doc --workspace --no-deps"]);
-        assert!(lines("docs", true)[0].contains("--features pure-rust"));
+        assert_eq!(
+            lines("docs", false),
+            ["doc --workspace --features egg-nn/candle-nn --no-deps"]
+        );
+        assert!(lines("docs", true)[0].contains("--features pure-rust --features egg-nn/candle-nn"));
         assert!(lines("package", false)[0].contains("--no-verify"));
         assert!(lines("setup", false).is_empty());
     }
