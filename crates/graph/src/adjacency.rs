@@ -34,6 +34,16 @@ pub struct EdgeNotes {
     pub one_way: u64,
 }
 
+impl EdgeNotes {
+    /// Of another graph of the same data set.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.listed += other.listed;
+        self.self_loops += other.self_loops;
+        self.duplicates += other.duplicates;
+        self.one_way += other.one_way;
+    }
+}
+
 /// A list of directed rows on its way to becoming an [`Adjacency`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EdgeRows {

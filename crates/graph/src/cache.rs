@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 /// Starts every cache file.
 const MAGIC: &[u8; 8] = b"EGGcache";
 /// Raised whenever the layout, or what a reader makes of a file, changes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Magic, version, padding, digest of the source, digest of the content.
 const HEADER: usize = 8 + 4 + 4 + 16 + 16;
 

@@ -1,13 +1,17 @@
 //! Many graphs, or one with labelled nodes.
 
+use std::collections::HashSet;
+
 use ndarray::Array2;
 use sha2::{Digest, Sha256};
 
 use crate::adjacency::{EdgeNotes, MAX_NODES};
 use crate::error::{Error, Result};
+use crate::feature_columns::FeatureColumn;
 use crate::features::{Features, Kind};
 use crate::graph::{Graph, GraphView};
 use crate::labels::{Labels, Targets};
+use crate::read::ReadNotes;
 use crate::split::Split;
 use crate::store::Store;
 
@@ -33,6 +37,8 @@ pub struct GraphDataset {
     targets: Option<Targets>,
     split: Option<Split>,
     notes: EdgeNotes,
+    columns: Option<Vec<FeatureColumn>>,
+    reading: ReadNotes,
 }
 
 impl GraphDataset {
@@ -62,6 +68,8 @@ impl GraphDataset {
             targets: None,
             split: None,
             notes: EdgeNotes::default(),
+            columns: None,
+            reading: ReadNotes::default(),
         }
     }
 
@@ -74,6 +82,8 @@ impl GraphDataset {
             targets: None,
             split: None,
             notes: EdgeNotes::default(),
+            columns: None,
+            reading: ReadNotes::default(),
         })
     }
 
@@ -121,7 +131,8 @@ impl GraphDataset {
         Ok(self)
     }
 
-    /// The same graphs with other features.
+    /// The same graphs with other features, of which it is not known what their
+    /// columns are; see [`Self::with_feature_columns`].
     ///
     /// # Errors
     /// [`Error::Length`] if there is not one row per node.
@@ -136,6 +147,32 @@ impl GraphDataset {
         }
         features.check_width()?;
         self.store.features = features;
+        self.columns = None;
+        Ok(self)
+    }
+
+    /// Says what each column of the features is.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there is not one for each, [`Error::Columns`] if two are
+    /// the same.
+    pub fn with_feature_columns(mut self, columns: Vec<FeatureColumn>) -> Result<Self> {
+        if columns.len() != self.features().width() {
+            return Err(Error::Length {
+                what: "feature columns",
+                unit: "names",
+                expected: self.features().width(),
+                found: columns.len(),
+            });
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = columns.iter().find(|column| !seen.insert(*column)) {
+            return Err(Error::Columns {
+                dataset: self.name.clone(),
+                problem: format!("two columns are called `{twice}`; give them names of their own"),
+            });
+        }
+        self.columns = Some(columns);
         Ok(self)
     }
 
@@ -147,6 +184,11 @@ impl GraphDataset {
 
     pub(crate) fn with_notes(mut self, notes: EdgeNotes) -> Self {
         self.notes = notes;
+        self
+    }
+
+    pub(crate) fn with_reading(mut self, reading: ReadNotes) -> Self {
+        self.reading = reading;
         self
     }
 
@@ -258,6 +300,16 @@ impl GraphDataset {
         self.notes
     }
 
+    /// What each column of the features is, if the source says so.
+    pub fn feature_columns(&self) -> Option<&[FeatureColumn]> {
+        self.columns.as_deref()
+    }
+
+    /// What the reader understood of the source's files.
+    pub fn reading(&self) -> &ReadNotes {
+        &self.reading
+    }
+
     /// Some of the graphs, in the order asked for. A prescribed split does not
     /// come along: its indices would no longer be true.
     ///
@@ -279,11 +331,13 @@ impl GraphDataset {
             targets: self.targets.as_ref().map(|targets| targets.select(graphs)),
             split: None,
             notes: EdgeNotes::default(),
+            columns: self.columns.clone(),
+            reading: self.reading.clone(),
         })
     }
 
     /// SHA-256 of the content (structure, features, weights, attributes, labels
-    /// and targets; not the name), in hexadecimal. Two sources that list the
+    /// and targets; no names, of columns neither), in hexadecimal. Two sources that list the
     /// same graphs with their rows in another order have the same fingerprint.
     ///
     /// ```

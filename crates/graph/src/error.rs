@@ -114,6 +114,30 @@ pub enum Error {
         /// How many there would be.
         nodes: u64,
     },
+    /// The columns of node features are not those that are needed.
+    #[error("{dataset}: {problem}")]
+    Columns {
+        /// The data set.
+        dataset: String,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// A registered data set is not what the registry knows under its name.
+    #[error(
+        "{}: this is not {name} as it is registered: its content has the fingerprint {found}, the registry says \
+         {expected}; fetch it again, or allow modified data",
+        path.display()
+    )]
+    Modified {
+        /// What it was asked for by.
+        name: String,
+        /// Where its files are.
+        path: PathBuf,
+        /// What the registry says.
+        expected: String,
+        /// What was read.
+        found: String,
+    },
     /// An array does not fit the others.
     #[error("{what} has {found} {unit}, expected {expected}")]
     Length {

@@ -81,6 +81,7 @@ pub mod conv;
 mod dataset;
 mod draw;
 mod error;
+mod feature_columns;
 mod features;
 mod graph;
 mod labels;
@@ -104,6 +105,7 @@ pub use cache::{Cache, CacheUse};
 pub use dataset::GraphDataset;
 pub use draw::random_order;
 pub use error::{Error, LineProblem, Result};
+pub use feature_columns::{FeatureColumn, UnseenCategory};
 pub use features::{Features, MAX_FEATURES};
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
@@ -112,10 +114,10 @@ pub use load::{DataSource, Loaded};
 pub use propagated::PropagatedFeatures;
 pub use propagation::Propagation;
 pub use read::{
-    EdgeList, EdgeListSource, ElementType, GraphTables, NodeFeatures, NodeIds, Npz, NumpyArray, ReadOptions,
-    UNPACKED_ALWAYS, UNPACKED_RATIO, WikiCs, pickle, read_gnn_benchmark, read_graph_tables, read_npy,
-    read_ogb, read_planetoid, read_tu, read_wiki_cs, read_wiki_cs_splits, write_edge_list, write_labels,
-    write_npy,
+    ColumnNotes, EdgeList, EdgeListSource, ElementType, GraphTables, Header, NodeFeatures, NodeIds, Npz,
+    NumpyArray, ReadNotes, ReadOptions, Role, TableNotes, TableOptions, UNPACKED_ALWAYS, UNPACKED_RATIO,
+    WikiCs, pickle, read_gnn_benchmark, read_graph_tables, read_npy, read_ogb, read_planetoid, read_tu,
+    read_wiki_cs, read_wiki_cs_splits, write_edge_list, write_labels, write_npy,
 };
 pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
 pub use sparse::CsrMatrix;

@@ -5,13 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::adjacency::SelfLoops;
 use crate::cache::{self, Cache, CacheUse};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::read::{
-    EdgeListSource, ReadOptions, find_table, is_graph_tables, read_gnn_benchmark, read_graph_tables,
-    read_ogb, read_planetoid, read_tu, read_wiki_cs,
+    EdgeListSource, NodeFeatures, ReadOptions, find_table, is_graph_tables, read_gnn_benchmark,
+    read_graph_tables, read_ogb, read_planetoid, read_tu, read_wiki_cs,
 };
 use crate::registry::{DatasetEntry, Registry};
 
@@ -36,6 +37,15 @@ pub struct DataSource {
     /// What file names are made of (`ind.NAME.x`), and what the data set is
     /// called.
     pub name: String,
+    /// What the registry knows of it.
+    registered: Option<Registered>,
+}
+
+/// Under which name the registry has a data set, and what its content must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Registered {
+    name: String,
+    fingerprint: String,
 }
 
 /// A data set and where it came from.
@@ -70,13 +80,34 @@ impl DataSource {
         Ok(Self::of(entry, path))
     }
 
+    /// Files at a path, laid out so.
+    pub fn new(path: impl Into<PathBuf>, layout: Layout, name: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            layout,
+            name: name.into(),
+            registered: None,
+        }
+    }
+
     /// A registered data set whose files are at a path.
     pub fn of(entry: &DatasetEntry, path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
             layout: entry.layout,
             name: entry.stem.clone(),
+            registered: entry.fingerprint.clone().map(|fingerprint| Registered {
+                name: entry.name.clone(),
+                fingerprint,
+            }),
         }
+    }
+
+    /// Lets [`Self::load`] take content that is not what the registry knows under this
+    /// name.
+    pub fn allow_modified(mut self) -> Self {
+        self.registered = None;
+        self
     }
 
     /// Looks at what is at a path: a TU folder or zip, a folder with one
@@ -99,6 +130,7 @@ impl DataSource {
             path: path.to_owned(),
             layout,
             name,
+            registered: None,
         };
         if found.is_dir() {
             let names = file_names(path)?;
@@ -182,7 +214,7 @@ impl DataSource {
             Layout::WikiCs => read_wiki_cs(path, options)?,
             Layout::Ogb => read_ogb(path, options)?,
             Layout::EdgeList => {
-                let read = EdgeListSource::find(path, options)?.read(options)?;
+                let read = EdgeListSource::find(path)?.read(options)?;
                 read.dataset.with_name(&self.name)
             }
             Layout::GraphTables => read_graph_tables(path, options)?.dataset,
@@ -192,14 +224,49 @@ impl DataSource {
     /// Takes the data set from the cache if it is there, whole, and of these
     /// files and options; else reads and caches it.
     ///
+    /// A registered data set is compared with what the registry knows of its content,
+    /// whenever its files are read; what is in the cache has been.
+    ///
     /// # Errors
-    /// As [`Self::read`], and [`Error::Io`] if a cache folder that was asked
-    /// for can't be written to.
+    /// As [`Self::read`], [`Error::Modified`] if a registered data set has another content, and
+    /// [`Error::Io`] if a cache folder that was asked for can't be written to.
     pub fn load(&self, options: &ReadOptions, cache: &Cache) -> Result<Loaded> {
-        let reading = format!("{} {} {options:?}", self.layout, self.name);
+        let check = if self.registered.is_some() { "checked" } else { "" };
+        let reading = format!("{} {} {check} {options:?}", self.layout, self.name);
         let files = self.files()?;
-        let (dataset, cache) = cache::through(cache, &self.path, &files, &reading, || self.read(options))?;
+        let read = || {
+            let dataset = self.read(options)?;
+            self.check(&dataset, options)?;
+            Ok(dataset)
+        };
+        let (dataset, cache) = cache::through(cache, &self.path, &files, &reading, read)?;
         Ok(Loaded { dataset, cache })
+    }
+
+    /// Refuses content that is not what the registry says.
+    fn check(&self, dataset: &GraphDataset, options: &ReadOptions) -> Result<()> {
+        let Some(Registered { name, fingerprint }) = &self.registered else {
+            return Ok(());
+        };
+        // The registry knows what is read by default.
+        let usual = ReadOptions {
+            self_loops: SelfLoops::default(),
+            node_features: NodeFeatures::default(),
+            ..options.clone()
+        };
+        let found = match usual == *options {
+            true => dataset.fingerprint(),
+            false => self.read(&usual)?.fingerprint(),
+        };
+        match found == *fingerprint {
+            true => Ok(()),
+            false => Err(Error::Modified {
+                name: name.clone(),
+                path: self.path.clone(),
+                expected: fingerprint.clone(),
+                found,
+            }),
+        }
     }
 
     /// Every file that the reader may look at, in a fixed order.
@@ -233,7 +300,7 @@ impl DataSource {
                 Ok(tables.filter_map(|name| find_table(&self.path, name)).collect())
             }
             Layout::EdgeList => {
-                let source = EdgeListSource::find(&self.path, &ReadOptions::default())?;
+                let source = EdgeListSource::find(&self.path)?;
                 Ok(source.files().map(Path::to_owned).collect())
             }
             _ => Ok(vec![self.path.clone()]),

@@ -447,11 +447,7 @@ fn caches() -> Result<Vec<Seed>> {
             std::fs::write(path, content)?;
         }
         let caches = folder.emptied("caches");
-        let source = DataSource {
-            path: source,
-            layout,
-            name: "DS".to_owned(),
-        };
+        let source = DataSource::new(source, layout, "DS");
         source.load(&ReadOptions::default(), &Cache::In(caches.clone()))?;
         let file = first_file(&caches).ok_or("no cache was written")?;
         seeds.push(("cache", name, std::fs::read(file)?.split_off(header)));

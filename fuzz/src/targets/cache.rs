@@ -28,13 +28,9 @@ struct Cached {
 impl Cached {
     fn new() -> Result<Self, Box<dyn std::error::Error>> {
         let folder = Folder::new("cache");
-        let path = folder.file("pair.csv", b"0,1\n");
+        let path = folder.file("pair.csv", b"1,0\n");
         let caches = folder.emptied("caches");
-        let source = DataSource {
-            path,
-            layout: Layout::EdgeList,
-            name: "pair".to_owned(),
-        };
+        let source = DataSource::new(path, Layout::EdgeList, "pair");
         let cache = Cache::In(caches.clone());
         let dataset = source.load(&ReadOptions::default(), &cache)?.dataset;
         let file = fs::read_dir(&caches)?

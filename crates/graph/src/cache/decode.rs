@@ -8,8 +8,10 @@ use ndarray::Array2;
 
 use crate::adjacency::EdgeNotes;
 use crate::dataset::GraphDataset;
+use crate::feature_columns::FeatureColumn;
 use crate::features::Features;
 use crate::labels::{Labels, Targets};
+use crate::read::{ColumnNotes, NodeIds, ReadNotes, Role, TableNotes};
 use crate::sparse::CsrMatrix;
 use crate::split::Split;
 use crate::store::Store;
@@ -76,6 +78,33 @@ impl<'a> Body<'a> {
         Labels::from_raw(classes, names).ok()
     }
 
+    fn reading(&mut self) -> Option<ReadNotes> {
+        let mut tables = Vec::new();
+        for _ in 0..self.count()? {
+            let (file, header) = (self.text()?, self.flag()?);
+            let mut columns = Vec::new();
+            for _ in 0..self.count()? {
+                columns.push(ColumnNotes {
+                    name: self.text()?,
+                    role: *Role::ALL.get(self.count()?)?,
+                });
+            }
+            tables.push(TableNotes {
+                file,
+                header,
+                columns,
+            });
+        }
+        let ids = match self.number()? {
+            0 => None,
+            1 => Some(NodeIds::ZeroBased),
+            2 => Some(NodeIds::OneBased),
+            3 => Some(NodeIds::Named),
+            _ => return None,
+        };
+        Some(ReadNotes { ids, tables })
+    }
+
     /// Whether something is there.
     fn flag(&mut self) -> Option<bool> {
         match self.number()? {
@@ -136,5 +165,20 @@ pub(super) fn dataset(bytes: &[u8]) -> Option<GraphDataset> {
         duplicates: body.number()?,
         one_way: body.number()?,
     };
-    body.bytes.is_empty().then(|| dataset.with_notes(notes))
+    dataset = dataset.with_notes(notes);
+    if body.flag()? {
+        let mut columns = Vec::new();
+        for _ in 0..body.count()? {
+            columns.push(match body.flag()? {
+                false => FeatureColumn::Number(body.text()?),
+                true => FeatureColumn::Category {
+                    of: body.text()?,
+                    is: body.text()?,
+                },
+            });
+        }
+        dataset = dataset.with_feature_columns(columns).ok()?;
+    }
+    let reading = body.reading()?;
+    body.bytes.is_empty().then(|| dataset.with_reading(reading))
 }

@@ -7,8 +7,10 @@ use ndarray::Array2;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::dataset::GraphDataset;
+use crate::feature_columns::FeatureColumn;
 use crate::features::Kind;
 use crate::labels::{Labels, Targets};
+use crate::read::{NodeIds, Role};
 
 /// The sections, kept apart so that large ones are copied once only.
 pub(super) struct Body {
@@ -126,5 +128,40 @@ pub(super) fn dataset(dataset: &GraphDataset) -> Body {
     for number in [notes.listed, notes.self_loops, notes.duplicates, notes.one_way] {
         body.number(number);
     }
+    body.tag(dataset.feature_columns().is_some().into());
+    if let Some(columns) = dataset.feature_columns() {
+        body.number(columns.len() as u64);
+        for column in columns {
+            match column {
+                FeatureColumn::Number(name) => {
+                    body.tag(0);
+                    body.text(name);
+                }
+                FeatureColumn::Category { of, is } => {
+                    body.tag(1);
+                    body.text(of);
+                    body.text(is);
+                }
+            }
+        }
+    }
+    let reading = dataset.reading();
+    body.number(reading.tables.len() as u64);
+    for table in &reading.tables {
+        body.text(&table.file);
+        body.tag(table.header.into());
+        body.number(table.columns.len() as u64);
+        for column in &table.columns {
+            body.text(&column.name);
+            let role = Role::ALL.iter().position(|role| *role == column.role);
+            body.number(role.unwrap_or_default() as u64);
+        }
+    }
+    body.number(match reading.ids {
+        None => 0,
+        Some(NodeIds::ZeroBased) => 1,
+        Some(NodeIds::OneBased) => 2,
+        Some(NodeIds::Named) => 3,
+    });
     body
 }

@@ -6,6 +6,7 @@
 mod csr;
 mod edge_list;
 mod gnn_benchmark;
+mod notes;
 mod npy;
 mod npz;
 mod numpy;
@@ -25,11 +26,12 @@ pub use edge_list::{
 };
 pub(crate) use edge_list::{find_table, is_graph_tables};
 pub use gnn_benchmark::read_gnn_benchmark;
+pub use notes::{ColumnNotes, ReadNotes, Role, TableNotes};
 pub use npy::{read_npy, write_npy};
 pub use npz::Npz;
 pub use numpy::{ElementType, NumpyArray};
 pub use ogb::read_ogb;
-pub use options::{NodeFeatures, ReadOptions};
+pub use options::{Header, NodeFeatures, ReadOptions, TableOptions};
 pub use packed::{UNPACKED_ALWAYS, UNPACKED_RATIO};
 pub use planetoid::read_planetoid;
 pub use tu::read_tu;

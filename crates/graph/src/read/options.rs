@@ -1,5 +1,6 @@
 //! What a user can ask of a reader.
 
+use super::edge_list::NodeIds;
 use crate::adjacency::SelfLoops;
 
 /// Which of a TU data set's node data become features.
@@ -17,6 +18,47 @@ pub enum NodeFeatures {
     Both,
 }
 
+/// Whether the first row of a table names its columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Header {
+    /// By names that are known, and by what the rows below hold; where neither tells,
+    /// the table is refused.
+    #[default]
+    Auto,
+    /// It does.
+    Yes,
+    /// It is a row like the others.
+    No,
+}
+
+/// What tables of one's own can't say themselves.
+///
+/// Columns are named as their header names them, or by their number, counted from 1.
+///
+/// ```
+/// use egg_graph::{NodeIds, ReadOptions, TableOptions};
+///
+/// let options = ReadOptions {
+///     tables: TableOptions { ids: Some(NodeIds::OneBased), weight: Some("3".into()), ..TableOptions::default() },
+///     ..ReadOptions::default()
+/// };
+/// assert!(options.tables.source.is_none());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct TableOptions {
+    /// Whether tables have headers.
+    pub header: Header,
+    /// What the ids of nodes are; if not said, by the files, and where they don't
+    /// tell, they are refused.
+    pub ids: Option<NodeIds>,
+    /// The column of one end of the edges.
+    pub source: Option<String>,
+    /// The column of the other end.
+    pub target: Option<String>,
+    /// The column of their weights. If not said, one that is called `weight`.
+    pub weight: Option<String>,
+}
+
 /// How files are read. The default is what PyTorch Geometric would give.
 ///
 /// ```
@@ -30,6 +72,8 @@ pub struct ReadOptions {
     pub self_loops: SelfLoops,
     /// Which node data of a TU data set become features.
     pub node_features: NodeFeatures,
+    /// What tables of one's own can't say themselves.
+    pub tables: TableOptions,
     /// The most bytes that one file may unpack to.
     pub max_bytes: u64,
     /// The most bytes that a pickle may have, and the most that its objects may take:
@@ -42,6 +86,7 @@ impl Default for ReadOptions {
         Self {
             self_loops: SelfLoops::default(),
             node_features: NodeFeatures::default(),
+            tables: TableOptions::default(),
             max_bytes: 16 << 30,
             max_pickle_bytes: 1 << 30,
         }

@@ -1,6 +1,8 @@
 //! The text layout of the TU collection: `DS_A.txt`, `DS_graph_indicator.txt`
 //! and the files beside them, in a folder or a zip archive.
 
+mod features;
+
 use std::io::BufRead;
 use std::path::Path;
 
@@ -9,17 +11,11 @@ use ndarray::Array2;
 use crate::adjacency::{EdgeRows, MAX_NODES, accumulate};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, LineProblem, Result};
-use crate::features::Features;
 use crate::labels::{Labels, Targets};
-use crate::read::options::{NodeFeatures, ReadOptions};
+use crate::read::options::ReadOptions;
 use crate::read::source::Source;
 use crate::read::text::{Lines, parse_integer};
-use crate::sparse::CsrMatrix;
 use crate::store::Store;
-
-/// The widest one-hot encoding of node labels: beyond it the labels are ids,
-/// not kinds.
-const WIDEST: i64 = 1 << 20;
 
 /// Reads a data set of the TU collection from a folder or a zip archive.
 ///
@@ -63,9 +59,9 @@ pub fn read_tu(path: &Path, options: &ReadOptions) -> Result<GraphDataset> {
     let mut built = rows.into_adjacency(nodes.count(), options.self_loops, edge_values.is_some());
     built.adjacency.count_within(&nodes.offsets);
 
-    let features = read_features(&mut files, &nodes)?;
+    let node_data = features::read(&mut files, &nodes)?;
     let mut store = Store::bare(nodes.offsets, built.adjacency.offsets, built.adjacency.neighbours);
-    store.features = features;
+    store.features = node_data.features;
     if let Some(values) = edge_values {
         let width = values.ncols();
         let mirrored = built
@@ -76,7 +72,12 @@ pub fn read_tu(path: &Path, options: &ReadOptions) -> Result<GraphDataset> {
             .collect();
         store.attributes = Array2::from_shape_vec((built.rows.len(), width), mirrored).ok();
     }
-    let dataset = GraphDataset::from_store(files.name.clone(), store)?.with_notes(built.notes);
+    let mut dataset = GraphDataset::from_store(files.name.clone(), store)?
+        .with_notes(built.notes)
+        .with_reading(node_data.notes);
+    if !node_data.columns.is_empty() {
+        dataset = dataset.with_feature_columns(node_data.columns)?;
+    }
     match targets {
         Some(targets) => dataset.with_targets(targets),
         None => Ok(dataset),
@@ -354,87 +355,6 @@ fn read_edge_values(files: &mut Files<'_>, edges: usize, edge_file: &str) -> Res
         });
     }
     Ok(both)
-}
-
-fn read_features(files: &mut Files<'_>, nodes: &Nodes) -> Result<Features> {
-    let wanted = files.options.node_features;
-    let labels = match wanted {
-        NodeFeatures::Attributes => None,
-        _ => match files.lines("node_labels")? {
-            Some(lines) => Some(read_node_labels(lines, nodes)?),
-            None => None,
-        },
-    };
-    let use_attributes = match wanted {
-        NodeFeatures::Auto => labels.is_none(),
-        NodeFeatures::Labels => false,
-        NodeFeatures::Attributes | NodeFeatures::Both => true,
-    };
-    let attributes = match files.lines("node_attributes")? {
-        Some(lines) if use_attributes => {
-            let values = read_floats(lines, nodes.count(), &nodes.file)?;
-            let (rows, width) = values.dim();
-            let sorted = nodes.sort_rows(values.into_raw_vec_and_offset().0, width);
-            Some(Features::dense(
-                Array2::from_shape_vec((rows, width), sorted).unwrap_or_default(),
-            )?)
-        }
-        _ => None,
-    };
-    match (attributes, labels) {
-        (Some(attributes), Some(labels)) => attributes.beside(&labels),
-        (Some(features), None) | (None, Some(features)) => Ok(features),
-        (None, None) => Ok(Features::none(nodes.count())),
-    }
-}
-
-/// Each column of labels one-hot over its range, side by side.
-fn read_node_labels<R: BufRead>(mut lines: Lines<R>, nodes: &Nodes) -> Result<Features> {
-    let mut values: Vec<i64> = Vec::with_capacity(nodes.count());
-    let mut width = None;
-    for_each_line(&mut lines, |lines| {
-        let before = values.len();
-        for field in lines.fields() {
-            values.push(lines.integer(field)?);
-        }
-        check_width(lines, &mut width, values.len() - before)
-    })?;
-    let width = width.unwrap_or(1);
-    check_count(&lines, nodes.count(), values.len() / width, &nodes.file)?;
-    let values = nodes.sort_rows(values, width);
-
-    let mut starts = Vec::with_capacity(width);
-    let mut total = 0i64;
-    for column in 0..width {
-        let column = values.iter().skip(column).step_by(width);
-        let (least, most) = (
-            column.clone().min().copied().unwrap_or(0),
-            column.max().copied().unwrap_or(0),
-        );
-        let range = most.checked_sub(least).and_then(|range| range.checked_add(1));
-        starts.push((least, total));
-        total = match range.and_then(|range| total.checked_add(range)) {
-            Some(total) if total <= WIDEST => total,
-            _ => {
-                return Err(Error::file(
-                    lines.file(),
-                    format!(
-                        "labels from {least} to {most} make one-hot features of over {WIDEST} columns; \
-                         put them into the node attributes if they are numbers"
-                    ),
-                ));
-            }
-        };
-    }
-    let columns = values
-        .chunks_exact(width)
-        .flat_map(|row| row.iter().zip(&starts))
-        .map(|(value, (least, start))| u32::try_from(value - least + start).unwrap_or(u32::MAX))
-        .collect();
-    let offsets = (0..=nodes.count()).map(|row| row * width).collect();
-    let ones = vec![1.0; values.len()];
-    let total = usize::try_from(total).unwrap_or(usize::MAX);
-    CsrMatrix::new(offsets, columns, ones, total).map(Features::sparse)
 }
 
 /// A table of numbers with a known number of rows.

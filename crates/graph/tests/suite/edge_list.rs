@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use egg_graph::{
-    EdgeList, EdgeListSource, Error, Features, Graph, Labels, NodeIds, ReadOptions, SelfLoops,
+    EdgeList, EdgeListSource, Error, Features, Graph, Labels, NodeIds, ReadOptions, SelfLoops, TableOptions,
     write_edge_list, write_labels, write_npy,
 };
 use ndarray::{Array2, array};
@@ -45,7 +45,7 @@ fn edges(list: &EdgeList) -> Vec<(usize, usize)> {
 #[test]
 fn every_way_to_write_the_same_list() {
     for text in [
-        "0,1\n1,2\n3,1\n",
+        "1,0\n1,2\n3,1\n",
         "0\t1\n1\t2\n3\t1",
         "0 1\n1   2\n  3 1  \n",
         "0;1\n1;2\n3;1\n",
@@ -54,7 +54,7 @@ fn every_way_to_write_the_same_list() {
         "# SNAP\n# Nodes: 4 Edges: 3\n% KONECT\n0 1\n\n1 2\n,,\n3 1\n\n",
         "target,id,Source,Type\n1,7,0,Undirected\n2,8,1,Undirected\n1,9,3,Undirected\n",
         "left,right\n0,1\n1,2\n3,1\n",
-        "0, 1\n1, 2\n 3 , 1 \n",
+        "1, 0\n1, 2\n 3 , 1 \n",
     ] {
         let list = read(&Files::new(text).source()).unwrap();
         assert_eq!(edges(&list), [(0, 1), (1, 2), (1, 3)], "{text:?}");
@@ -69,15 +69,27 @@ fn every_way_to_write_the_same_list() {
 }
 
 #[test]
-fn weights_are_the_third_column_or_where_the_header_says() {
-    for text in [
-        "0,1,0.5\n1,2,2\n1,0,9\n",
-        "0;1;0,5\n1;2;2\n1;0;9\n",
-        "0\t1\t0,5\n1\t2\t2\n1\t0\t9\n",
-        "from,to,strength\n0,1,0.5\n1,2,2\n1,0,9\n",
-        "weight,src,dst\n0.5,0,1\n2,1,2\n9,1,0\n",
+fn weights_are_where_the_header_or_the_caller_says() {
+    for (text, weight) in [
+        ("0,1,0.5\n1,2,2\n1,0,9\n", Some("3")),
+        ("0;1;0,5\n1;2;2\n1;0;9\n", Some("3")),
+        ("0\t1\t0,5\n1\t2\t2\n1\t0\t9\n", Some("3")),
+        ("from,to,strength\n0,1,0.5\n1,2,2\n1,0,9\n", Some("strength")),
+        ("from,to,strength\n0,1,0.5\n1,2,2\n1,0,9\n", Some("STRENGTH")),
+        ("weight,src,dst\n0.5,0,1\n2,1,2\n9,1,0\n", None),
+        (
+            "src,dst,since,Weight\n0,1,1999,0.5\n1,2,2001,2\n1,0,1990,9\n",
+            None,
+        ),
     ] {
-        let list = read(&Files::new(text).source()).unwrap();
+        let options = ReadOptions {
+            tables: TableOptions {
+                weight: weight.map(String::from),
+                ..TableOptions::default()
+            },
+            ..ReadOptions::default()
+        };
+        let list = Files::new(text).source().read(&options).unwrap();
         assert_eq!(
             list.dataset.edge_weights(),
             Some(&[0.5, 0.5, 2.0, 2.0][..]),
@@ -147,7 +159,7 @@ fn features_and_labels_count_the_nodes() {
     for (text, names, expected) in [
         ("10\n9\n10\n", &["9", "10"][..], [Some(1), Some(0), Some(1)]),
         ("label\nb\na\nb\n", &["a", "b"], [Some(1), Some(0), Some(1)]),
-        ("b\n\"\"\na\n", &["a", "b"], [Some(1), None, Some(0)]),
+        ("label\nb\n\"\"\na\n", &["a", "b"], [Some(1), None, Some(0)]),
         ("007\n7\n7\n", &["007", "7"], [Some(0), Some(1), Some(1)]),
         ("id,class\n2,x\n0,y\n", &["x", "y"], [Some(1), None, Some(0)]),
         ("2,x\n0,y\n", &["x", "y"], [Some(1), None, Some(0)]),
@@ -163,24 +175,26 @@ fn features_and_labels_count_the_nodes() {
 #[test]
 fn a_bad_line_is_refused_with_file_and_line() {
     for (text, at, words) in [
-        ("0,1\nx,2\n", 2, "`x` is not a whole number"),
-        ("0,1\n1,\n", 2, "`` is not a whole number"),
+        ("3,1\nx,2\n", 2, "`x` is not a whole number"),
+        ("3,1\n1,\n", 2, "`` is not a whole number"),
         ("0,x\n", 1, "`x` is not a whole number"),
-        ("0,1\n-1,2\n", 2, "node id -1"),
-        ("0,1\n9223372036854775808,2\n", 2, "node id 9223372036854775808"),
-        ("0,1\n2147483647,2\n", 2, "node id 2147483647"),
-        ("0,1\n1.5,2\n", 2, "`1.5` is not a whole number"),
-        ("0,1\n1\n", 2, "1 fields, expected 2"),
-        ("0,1\n1,2,3\n", 2, "3 fields, expected 2"),
-        ("0\n1\n", 1, "1 fields, expected 2"),
-        ("0,1,2,3\n", 1, "4 fields, expected 3"),
-        ("0,1,heavy\n", 1, "`heavy` is not a finite number"),
-        ("0,1,1e39\n", 1, "not a finite number"),
-        ("0,1,nan\n", 1, "not a finite number"),
-        ("# one\n0,1\n\"1,2\n", 3, "does not end on its line"),
+        ("3,1\n-1,2\n", 2, "node id -1"),
+        ("3,1\n9223372036854775808,2\n", 2, "node id 9223372036854775808"),
+        ("3,1\n2147483647,2\n", 2, "node id 2147483647"),
+        ("3,1\n1.5,2\n", 2, "`1.5` is not a whole number"),
+        ("3,1\n1\n", 2, "1 fields, expected 2"),
+        ("3,1\n1,2,3\n", 2, "3 fields, expected 2"),
+        (
+            "source,target,weight\n0,1,heavy\n",
+            2,
+            "`heavy` is not a finite number",
+        ),
+        ("source,target,weight\n0,1,1e39\n", 2, "not a finite number"),
+        ("source,target,weight\n0,1,nan\n", 2, "not a finite number"),
+        ("# one\n3,1\n\"1,2\n", 3, "does not end on its line"),
         ("\"0\"1,2\n", 1, "between a quoted field and the next"),
-        ("# nodes: -4\n0,1\n", 1, "number of nodes -4"),
-        ("a,b\n0,1\na,b\n", 3, "not a whole number"),
+        ("# nodes: -4\n3,1\n", 1, "number of nodes -4"),
+        ("a,b\n0,1\na,b\n", 1, "not a whole number"),
     ] {
         let files = Files::new(text);
         match read(&files.source()) {
@@ -192,6 +206,8 @@ fn a_bad_line_is_refused_with_file_and_line() {
             other => panic!("{text:?}: {other:?}"),
         }
     }
+    let narrow = read(&Files::new("0\n1\n").source()).unwrap_err().to_string();
+    assert!(narrow.contains("two columns or more"), "{narrow}");
     let one_based = read(&Files::new("1,2\n0,1\n").source().ids(NodeIds::OneBased));
     assert!(matches!(one_based, Err(Error::Line { line: 2, .. })));
     let nameless = read(&Files::new("a,b\n\"\",b\n").source().ids(NodeIds::Named));
@@ -247,7 +263,7 @@ fn bad_features_and_labels_are_refused() {
         ("a\n", "node id 1 is not between 0 and 0"),
         ("0,a\n0,b\n", "line 2: the node has a label already"),
         ("0,a\nb\n", "line 2: 1 fields, expected 2"),
-        ("0,a,b\n", "line 1: 3 fields"),
+        ("0,a,b\n", "which of the 3 columns has the labels"),
         ("x,a\n", "`x` is not a whole number"),
         ("a\n\nb\n", "line 2: the line is blank"),
     ] {
@@ -270,8 +286,9 @@ fn bad_features_and_labels_are_refused() {
             .to_string()
             .contains("no columns")
     );
+    write_npy(&npy, array![[1.0], [2.0]].view()).unwrap();
     let error = read(&files.source().ids(NodeIds::Named).features(&npy)).unwrap_err();
-    assert!(error.to_string().contains("no names"), "{error}");
+    assert!(error.to_string().contains("these rows have none"), "{error}");
     let declared = Files::new("# nodes: 5\n0,1\n");
     let error = read(&declared.source().features(features)).unwrap_err();
     assert!(error.to_string().contains("a comment says 5"), "{error}");
@@ -336,7 +353,7 @@ proptest! {
 
 #[test]
 fn self_loops_stay_if_asked_for() {
-    let files = Files::new("0,0,2\n0,1,3\n");
+    let files = Files::new("source,target,weight\n0,0,2\n0,1,3\n");
     let options = ReadOptions {
         self_loops: SelfLoops::Keep,
         ..ReadOptions::default()
@@ -369,7 +386,7 @@ fn headers_are_told_from_data() {
         .unwrap();
     assert_eq!(read.dataset.node_count(), 3);
     // A label that could be a name.
-    let edges = path("numbers.csv", "0,1\n1,2\n");
+    let edges = path("numbers.csv", "1,0\n1,2\n");
     let labels = path("yes-no.txt", "y\nn\ny\n");
     let read = EdgeListSource::new(&edges)
         .labels(&labels)

@@ -74,7 +74,7 @@ fn what_contradicts_itself_is_refused_with_its_line() {
             .contains("edges.csv, line 2: graph `b` has no row in graphs.csv")
     );
     assert!(with(("graphs.csv", "graph,label\na,1\na,2\nb,1\n")).contains("graphs.csv, line 3"));
-    assert!(with(("graphs.csv", "a,1\nb,2\n")).contains("header graph,label"));
+    assert!(with(("graphs.csv", "a,1\nb,2\n")).contains("columns graph and label"));
     assert!(with(("graphs.csv", "graph,label\na,1\nb,2\nc,3\n")).contains("graph `c` has no nodes"));
     assert!(with(("nodes.csv", "graph,node,h\na,x,1\na,x,2\n")).contains("nodes.csv, line 3"));
     assert!(
@@ -111,9 +111,11 @@ fn ids_are_what_the_file_makes_of_them() {
     let folder = tempfile::tempdir().unwrap();
     let ids = |text: &str| {
         write(folder.path(), &[("edges.csv", text)]);
-        EdgeListSource::find(folder.path(), &ReadOptions::default())
+        EdgeListSource::find(folder.path())
             .unwrap()
-            .node_ids()
+            .read(&ReadOptions::default())
+            .unwrap()
+            .ids
     };
     assert_eq!(ids("source,target\n0,1\n1,2\n"), NodeIds::ZeroBased);
     assert_eq!(ids("1 2\n2 3\n"), NodeIds::OneBased);
@@ -137,7 +139,7 @@ fn files_beside_a_list_of_edges_are_found() {
         ],
     );
     let options = ReadOptions::default();
-    let read = EdgeListSource::find(&folder.path().join("net.csv"), &options)
+    let read = EdgeListSource::find(&folder.path().join("net.csv"))
         .unwrap()
         .read(&options)
         .unwrap();
@@ -146,6 +148,6 @@ fn files_beside_a_list_of_edges_are_found() {
         [10.0, 20.0, 30.0]
     );
     assert_eq!(read.dataset.node_labels().unwrap().known(), 2);
-    let missing = EdgeListSource::find(&folder.path().join("none"), &options);
-    assert!(missing.is_err());
+    let missing = EdgeListSource::find(&folder.path().join("none"));
+    assert!(missing.unwrap().read(&options).is_err());
 }

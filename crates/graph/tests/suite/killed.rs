@@ -124,7 +124,7 @@ fn child_without_room() {
 fn a_cache_without_room_is_an_error_or_done_without() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("caches")).unwrap();
-    let edges: String = (0..5000).map(|node| format!("{node},{}\n", node + 1)).collect();
+    let edges: String = (0..5000).map(|node| format!("{node} {}\n", node + 1)).collect();
     std::fs::write(folder.path().join("net.csv"), edges).unwrap();
     // A signal would end it where an error should.
     let output = Command::new("sh")

@@ -297,7 +297,7 @@ fn an_edge_to_node_2_to_the_63_is_refused_or_only_a_name() {
     let said = within(LITTLE, &list.path().join("net.csv"));
     assert!(said.starts_with("read: 3 nodes, 2 edges"), "{said}");
     // And one below, which does fit.
-    let near = folder(&[("net.csv", "0,1\n1,9223372036854775807\n")]);
+    let near = folder(&[("net.csv", "1,0\n1,9223372036854775807\n")]);
     let said = within(LITTLE, &near.path().join("net.csv"));
     assert!(said.starts_with("read: 3 nodes, 2 edges"), "{said}");
 }

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use egg_graph::{Cache, CacheUse, DataSource, Error, Layout, ReadOptions, Registry, SelfLoops};
+use egg_graph::{
+    Cache, CacheUse, DataSource, Error, FeatureColumn, Layout, NodeFeatures, ReadOptions, Registry, Role,
+    SelfLoops,
+};
 
 use crate::real_data;
 
@@ -54,6 +57,59 @@ fn the_largest_is_cached() {
     assert_eq!(second.dataset, first.dataset);
     let entry = Registry::builtin().get("collab").unwrap();
     assert_eq!(Some(first.dataset.fingerprint()), entry.fingerprint);
+}
+
+/// What lies under a registered name may have been changed, or be something else.
+#[test]
+fn registered_data_are_checked_by_their_fingerprint() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = folder.path().join("MUTAG");
+    std::fs::create_dir(&files).unwrap();
+    for (name, text) in [
+        ("A", "1, 2\n2, 1\n"),
+        ("graph_indicator", "1\n1\n"),
+        ("graph_labels", "1\n"),
+        ("node_labels", "0\n6\n"),
+        ("node_attributes", "0.5\n1.5\n"),
+    ] {
+        std::fs::write(files.join(format!("MUTAG_{name}.txt")), text).unwrap();
+    }
+    let both = ReadOptions {
+        node_features: NodeFeatures::Both,
+        ..ReadOptions::default()
+    };
+    let entry = Registry::builtin().get("MUTAG").unwrap();
+    let source = DataSource::of(entry, files);
+    let caches = tempfile::tempdir().unwrap();
+    for cache in [Cache::Off, Cache::In(caches.path().to_owned())] {
+        for options in [ReadOptions::default(), both.clone()] {
+            let fingerprint = source.read(&ReadOptions::default()).unwrap().fingerprint();
+            let refused = source.load(&options, &cache).unwrap_err();
+            let Error::Modified { expected, found, .. } = &refused else {
+                panic!("{refused}");
+            };
+            assert_eq!(
+                (Some(expected), found),
+                (entry.fingerprint.as_ref(), &fingerprint)
+            );
+            let words = refused.to_string();
+            assert!(words.contains(expected) && words.contains(found), "{words}");
+            let allowed = source.clone().allow_modified().load(&options, &cache).unwrap();
+            assert_eq!(allowed.dataset.node_count(), 2);
+        }
+        // What was allowed once is not what is registered.
+        assert!(source.load(&ReadOptions::default(), &cache).is_err());
+    }
+    if let Some(path) = real_data::find("") {
+        let source = DataSource::registered("MUTAG", &path).unwrap();
+        for options in [ReadOptions::default(), both] {
+            let cache = Cache::In(caches.path().to_owned());
+            for used in [CacheUse::Written, CacheUse::Hit] {
+                let loaded = source.load(&options, &cache).unwrap();
+                assert_eq!((loaded.cache, loaded.dataset.len()), (used, 188));
+            }
+        }
+    }
 }
 
 #[test]
@@ -189,4 +245,47 @@ fn a_folder_by_another_name_is_another_source() {
     )
     .unwrap();
     assert_eq!(train(), [0]);
+}
+
+/// Node labels of a TU data set are categories: what a column means is told by its
+/// name, and goes through the cache.
+#[test]
+fn columns_of_a_tu_data_set_have_names() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("A", "1, 2\n2, 1\n"),
+        ("graph_indicator", "1\n1\n"),
+        ("node_labels", "3\n5\n"),
+        ("node_attributes", "0.5, 7\n1.5, 8\n"),
+    ] {
+        std::fs::write(folder.path().join(format!("PAIR_{name}.txt")), text).unwrap();
+    }
+    let source = DataSource::detect(folder.path()).unwrap();
+    let label = |value: &str| FeatureColumn::category("node label", value);
+    let labels = [label("3"), label("4"), label("5")];
+    let attributes = ["node attribute 1", "node attribute 2"].map(FeatureColumn::number);
+    for (node_features, expected, unused) in [
+        (NodeFeatures::Auto, labels.to_vec(), 2),
+        (NodeFeatures::Attributes, attributes.to_vec(), 1),
+        (NodeFeatures::Both, [&attributes[..], &labels].concat(), 0),
+    ] {
+        let options = ReadOptions {
+            node_features,
+            ..ReadOptions::default()
+        };
+        let read = source.load(&options, &Cache::Beside).unwrap();
+        let cached = source.load(&options, &Cache::Beside).unwrap();
+        assert_eq!((read.cache, cached.cache), (CacheUse::Written, CacheUse::Hit));
+        assert_eq!(read.dataset, cached.dataset);
+        assert_eq!(cached.dataset.feature_columns(), Some(&expected[..]));
+        assert_eq!(cached.dataset.reading().unused().count(), unused);
+        let used = |role: &Role| *role == Role::Feature;
+        let roles = cached
+            .dataset
+            .reading()
+            .tables
+            .iter()
+            .flat_map(|table| &table.columns);
+        assert_eq!(roles.filter(|column| used(&column.role)).count(), 3 - unused);
+    }
 }

@@ -27,6 +27,7 @@ mod loading;
 mod moments;
 mod npy;
 mod ogb;
+mod ordinary_tables;
 mod pickle;
 mod planetoid;
 mod propagated;

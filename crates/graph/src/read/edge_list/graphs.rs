@@ -5,14 +5,18 @@ use std::path::{Path, PathBuf};
 
 use ndarray::{Array1, Array2, Axis};
 
-use super::columns::{Columns, GraphColumns, names_graphs, names_ids};
-use super::nodes::LabelRows;
+use super::columns::{self, Columns};
+use super::nodes::{LabelRows, label_at};
+use super::survey::Survey;
 use super::table::Table;
+use crate::adjacency::{EdgeNotes, EdgeRows, MAX_NODES};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
+use crate::feature_columns::FeatureColumn;
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::labels::Targets;
+use crate::read::notes::{ReadNotes, Role, TableNotes};
 use crate::read::options::ReadOptions;
 
 /// What the tables of a folder may end with.
@@ -35,12 +39,13 @@ pub struct GraphTables {
 /// | `nodes.csv` | `graph,node` and one column per feature, all numbers | or nodes have no features |
 /// | `graphs.csv` | `graph,label` | or nothing is known of the graphs |
 ///
-/// Each begins with a header; columns of `edges.csv` may be in any order and
-/// have others besides. Names of graphs and nodes may be anything, and a node's
+/// Each begins with a header; columns may be in any order, and there may be others in
+/// `edges.csv` and `graphs.csv`, which are not used. A first column without a name, as pandas and R
+/// write it, is an index and not used. Names of graphs and nodes may be anything, and a node's
 /// name means something in its own graph only. Graphs are in the order of
 /// `graphs.csv`, else of `nodes.csv`, else of `edges.csv`. Labels are classes,
 /// unless they are numbers with fractions: then they are to be predicted as
-/// numbers. An empty label is one that is not known. Separators, quotes,
+/// numbers. A label that is empty, `NA` or `nan` is one that is not known. Separators, quotes,
 /// comments and the rest are as for
 /// [`EdgeListSource`](super::EdgeListSource); endings may be csv, tsv or txt.
 ///
@@ -70,15 +75,24 @@ pub fn read_graph_tables(folder: &Path, options: &ReadOptions) -> Result<GraphTa
         Some(path) => Some(collection.read_labels(&path, options)?),
         None => None,
     };
-    let width = match find_table(folder, "nodes") {
+    let columns = match find_table(folder, "nodes") {
         Some(path) => Some(collection.read_nodes(&path, labels.is_some(), options)?),
         None => None,
     };
-    collection.read_edges(&edges, width.is_some(), labels.is_some(), options)?;
+    collection.read_edges(&edges, columns.is_some(), labels.is_some(), options)?;
     let name = folder
         .file_name()
         .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let dataset = GraphDataset::from_graphs(name, &collection.graphs(width, &edges)?)?;
+    let (graphs, notes) = collection.graphs(columns.as_ref().map(Vec::len), &edges, options)?;
+    let mut dataset = GraphDataset::from_graphs(name, &graphs)?
+        .with_notes(notes)
+        .with_reading(ReadNotes {
+            ids: None,
+            tables: std::mem::take(&mut collection.tables),
+        });
+    if let Some(columns) = columns.filter(|columns| !columns.is_empty()) {
+        dataset = dataset.with_feature_columns(columns)?;
+    }
     let dataset = match labels {
         Some(labels) => with_targets(dataset, labels)?,
         None => dataset,
@@ -93,9 +107,8 @@ pub fn read_graph_tables(folder: &Path, options: &ReadOptions) -> Result<GraphTa
 pub(crate) fn is_graph_tables(folder: &Path) -> bool {
     let header = || {
         let path = find_table(folder, "edges")?;
-        let mut table = Table::open(&path, true, &ReadOptions::default()).ok()?;
-        let found = table.advance().ok()?;
-        found.then(|| GraphColumns::of_header(&table))?
+        let survey = Survey::first_rows(&path, &ReadOptions::default()).ok()?;
+        columns::of_graphs(&survey).ok()?
     };
     header().is_some()
 }
@@ -111,9 +124,9 @@ pub(crate) fn find_table(folder: &Path, name: &str) -> Option<PathBuf> {
 /// What was read of one graph.
 #[derive(Default)]
 struct Parts {
-    positions: HashMap<String, usize>,
+    positions: HashMap<String, u32>,
     features: Vec<f32>,
-    edges: Vec<(usize, usize, f32)>,
+    edges: Vec<(u32, u32, f32)>,
 }
 
 /// What was read of all graphs.
@@ -123,6 +136,8 @@ struct Collection {
     names: Vec<String>,
     parts: Vec<Parts>,
     weighted: bool,
+    /// What was made of each table.
+    tables: Vec<TableNotes>,
 }
 
 impl Collection {
@@ -152,46 +167,73 @@ impl Collection {
     }
 
     fn read_labels(&mut self, path: &Path, options: &ReadOptions) -> Result<Vec<String>> {
+        let survey = Survey::first_rows(path, options)?;
+        let columns = columns::of_graphs(&survey)?
+            .and_then(Columns::with_label)
+            .ok_or_else(|| {
+                Error::file(
+                    path,
+                    "the first line must be a header with the columns graph and label",
+                )
+            })?;
+        self.tables.push(columns.notes());
+        let (graph, label) = (
+            columns.position(Role::Graph).unwrap_or(0),
+            columns.position(Role::Label).unwrap_or(1),
+        );
         let mut table = Table::open(path, true, options)?;
-        if !table.advance()? || !names_graphs(table.field(0)) || table.width() != 2 {
-            return Err(Error::file(path, "the first line must be the header graph,label"));
-        }
+        table.advance()?;
         let mut labels = Vec::new();
         while table.advance()? {
-            table.expect_width(2)?;
-            if self.graph(&table, 0, false)? != labels.len() {
+            table.expect_width(columns.width)?;
+            if self.graph(&table, graph, false)? != labels.len() {
                 return Err(table.wrong("the graph has a row already"));
             }
-            labels.push(table.name(1)?.to_owned());
+            labels.push(label_at(&table, label)?);
         }
         Ok(labels)
     }
 
-    /// Gives the number of features.
-    fn read_nodes(&mut self, path: &Path, complete: bool, options: &ReadOptions) -> Result<usize> {
+    /// Gives what the features are.
+    fn read_nodes(
+        &mut self,
+        path: &Path,
+        complete: bool,
+        options: &ReadOptions,
+    ) -> Result<Vec<FeatureColumn>> {
+        let survey = Survey::first_rows(path, options)?;
+        let columns = columns::of_graphs(&survey)?
+            .and_then(Columns::with_nodes)
+            .ok_or_else(|| {
+                Error::file(
+                    path,
+                    "the first line must be a header with the columns graph and node",
+                )
+            })?;
+        self.tables.push(columns.notes());
+        let (graph, node) = (
+            columns.position(Role::Graph).unwrap_or(0),
+            columns.position(Role::Node).unwrap_or(1),
+        );
+        let features = columns.positions(Role::Feature);
         let mut table = Table::open(path, true, options)?;
-        if !table.advance()? || !names_graphs(table.field(0)) || !names_ids(table.field(1)) {
-            return Err(Error::file(
-                path,
-                "the first line must be a header that begins with graph,node",
-            ));
-        }
-        let width = table.width();
+        table.advance()?;
         while table.advance()? {
-            table.expect_width(width)?;
-            let graph = self.graph(&table, 0, complete)?;
-            let name = table.name(1)?.to_owned();
+            table.expect_width(columns.width)?;
+            let graph = self.graph(&table, graph, complete)?;
+            let name = table.name(node)?.to_owned();
             #[expect(clippy::indexing_slicing, reason = "`graph` gives the position of one")]
             let parts = &mut self.parts[graph];
-            let position = parts.positions.len();
-            if parts.positions.insert(name, position).is_some() {
+            if parts.positions.contains_key(&name) {
                 return Err(table.wrong("the node has a row already"));
             }
-            for column in 2..width {
-                parts.features.push(table.float(column)?);
+            place(&table, &mut parts.positions, name)?;
+            for column in &features {
+                parts.features.push(table.float(*column)?);
             }
         }
-        Ok(width - 2)
+        let named = |column: &usize| FeatureColumn::number(columns.name(*column));
+        Ok(features.iter().map(named).collect())
     }
 
     fn read_edges(
@@ -201,24 +243,28 @@ impl Collection {
         graphs_known: bool,
         options: &ReadOptions,
     ) -> Result<()> {
-        let mut table = Table::open(path, true, options)?;
-        let columns = match table.advance()? {
-            true => GraphColumns::of_header(&table),
-            false => None,
+        let survey = Survey::first_rows(path, options)?;
+        let columns = match columns::of_graphs(&survey)? {
+            Some(columns) => columns.with_edges(&survey, &options.tables)?,
+            None => None,
         };
-        let Some(GraphColumns { graph, edge }) = columns else {
+        let Some(columns) = columns else {
             return Err(Error::file(
                 path,
                 "the first line must be a header with the columns graph, source and target",
             ));
         };
-        let Columns {
-            source,
-            target,
-            weight,
-            width,
-        } = edge;
+        self.tables.insert(0, columns.notes());
+        let column = |role| columns.position(role);
+        let (graph, source, target) = (
+            column(Role::Graph).unwrap_or(0),
+            column(Role::Source).unwrap_or(1),
+            column(Role::Target).unwrap_or(2),
+        );
+        let (weight, width) = (column(Role::Weight), columns.width);
         self.weighted = weight.is_some();
+        let mut table = Table::open(path, true, options)?;
+        table.advance()?;
         while table.advance()? {
             table.expect_width(width)?;
             let at = self.graph(&table, graph, graphs_known)?;
@@ -237,9 +283,8 @@ impl Collection {
                         );
                     }
                     None => {
-                        let position = positions.len();
-                        positions.insert(name.to_owned(), position);
-                        position
+                        let name = name.to_owned();
+                        place(&table, positions, name)?
                     }
                 };
             }
@@ -252,8 +297,15 @@ impl Collection {
         Ok(())
     }
 
-    fn graphs(&self, width: Option<usize>, edges: &Path) -> Result<Vec<Graph>> {
+    /// The graphs, and what their edges had beyond a set of edges.
+    fn graphs(
+        &self,
+        width: Option<usize>,
+        edges: &Path,
+        options: &ReadOptions,
+    ) -> Result<(Vec<Graph>, EdgeNotes)> {
         let mut graphs = Vec::with_capacity(self.parts.len());
+        let mut all = EdgeNotes::default();
         for (parts, name) in self.parts.iter().zip(&self.names) {
             let nodes = parts.positions.len();
             if nodes == 0 {
@@ -262,12 +314,20 @@ impl Collection {
                     format!("graph `{name}` has no nodes: neither an edge nor a row in nodes.csv names one"),
                 ));
             }
-            let mut graph = if self.weighted {
-                Graph::from_weighted_edges(nodes, &parts.edges)?
-            } else {
-                let pairs: Vec<(usize, usize)> = parts.edges.iter().map(|edge| (edge.0, edge.1)).collect();
-                Graph::from_edges(nodes, &pairs)?
-            };
+            let mut rows = EdgeRows::default();
+            for (source, target, _) in &parts.edges {
+                rows.push(*source, *target);
+            }
+            if self.weighted && u32::try_from(rows.len()).is_err() {
+                return Err(Error::file(edges, "fewer than 2^32 weighted edges are read"));
+            }
+            let built = rows.into_adjacency(nodes, options.self_loops, self.weighted);
+            all.add(built.notes);
+            let mut graph = Graph::from_built(built.adjacency);
+            if self.weighted {
+                let weight = |row: &u32| parts.edges.get(*row as usize).map(|edge| edge.2);
+                graph = graph.with_edge_weights(built.rows.iter().filter_map(weight).collect())?;
+            }
             if let Some(width) = width.filter(|width| *width > 0) {
                 let matrix = Array2::from_shape_vec((nodes, width), parts.features.clone())
                     .map_err(|error| Error::file(edges, error.to_string()))?;
@@ -275,8 +335,21 @@ impl Collection {
             }
             graphs.push(graph);
         }
-        Ok(graphs)
+        Ok((graphs, all))
     }
+}
+
+/// The next position, for a new name.
+fn place<R: std::io::BufRead>(
+    table: &Table<R>,
+    positions: &mut HashMap<String, u32>,
+    name: String,
+) -> Result<u32> {
+    let position = u32::try_from(positions.len()).ok();
+    let position = position.filter(|position| (*position as usize) < MAX_NODES);
+    let position = position.ok_or_else(|| table.wrong("there are more nodes than can be numbered"))?;
+    positions.insert(name, position);
+    Ok(position)
 }
 
 /// Classes, or numbers if there are fractions; nothing if no label is known.

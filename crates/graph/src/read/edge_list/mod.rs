@@ -3,22 +3,27 @@
 
 mod columns;
 mod graphs;
-mod guess;
+mod ids;
 mod nodes;
+mod survey;
 mod table;
 mod write;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use columns::Columns;
+use columns::{Columns, Names, NodeCount};
 pub use graphs::{GraphTables, read_graph_tables};
 pub(crate) use graphs::{find_table, is_graph_tables};
-use nodes::{Features as FeatureRows, LabelRows};
+use ids::{Evidence, Ids};
+use nodes::{Features as FeatureRows, read_features, read_labels};
+use survey::{Range, Survey};
 use table::Table;
 pub use write::{write_edge_list, write_labels};
 
-use self::nodes::{Ids, read_features, read_labels};
 use super::csr::plausible;
+use super::notes::{ReadNotes, Role};
+use super::npy::read_npy;
 use super::options::ReadOptions;
 use crate::adjacency::{EdgeRows, MAX_NODES};
 use crate::dataset::GraphDataset;
@@ -41,23 +46,29 @@ pub enum NodeIds {
 
 /// The files that make up a graph, and how to read them.
 ///
-/// **Edges**: two columns, or three with a weight, separated by tabs,
-/// semicolons, commas or spaces. There may be a header; one that names columns
-/// `source` and `target` (or `src`/`dst`, `from`/`to`, ...) and `weight` may have
-/// others besides. Fields may be in double quotes. Lines that begin with `#` or
-/// `%` are comments, of which `# nodes: 5` tells the number of nodes. Blank
+/// **Edges**: two columns or more, separated by tabs, semicolons, commas or
+/// spaces. If the header names `source` and `target` (or `src`/`dst`, `from`/`to`,
+/// ...), these are the ends; else the first two columns are. A column called
+/// `weight`, or the one that [`TableOptions`](crate::TableOptions) says, has the
+/// weights; no other has. Fields may be in double quotes. Lines that begin with `#` or
+/// `%` are comments, of which `# nodes: 5` tells the number of nodes, counted from 0. Blank
 /// lines, CRLF and a byte order mark don't matter. Each edge may be there in
 /// one direction or both; of an edge that is there more than once, the first
 /// weight counts.
 ///
-/// **Features**: an `.npy` file, or a table with one row per node. With a header
-/// that begins with `id` or `node`, or with [`NodeIds::Named`], the first column
-/// is the id, and the rows may be in any order.
+/// **Features**: an `.npy` file, or a table with one row per node. With a column
+/// `id` or `node` (or an index, as pandas and R write it in front), or with
+/// [`NodeIds::Named`], rows may be in any order. A column `label` has labels.
 ///
 /// **Labels**: one per line in the order of the nodes, or `id,label` in any
-/// order and not necessarily for all. A header that ends with `label` or `class`
-/// is recognised. If all labels are whole numbers, classes are in their order,
-/// else in alphabetical order; a field that is empty is an unknown label.
+/// order and not necessarily for all. If all labels are whole numbers, classes are in
+/// their order, else in alphabetical order. An empty field, `NA` and `nan` are
+/// unknown labels.
+///
+/// Whether a table has a header is told by names that are known and by what its
+/// columns hold; where that does not tell, or where rows in order could begin at node 0 or
+/// at node 1, the files are refused, and [`TableOptions`](crate::TableOptions) says which.
+/// [`GraphDataset::reading`] has what was understood.
 ///
 /// ```
 /// use egg_graph::{EdgeListSource, NodeIds, ReadOptions};
@@ -75,7 +86,8 @@ pub struct EdgeListSource {
     edges: PathBuf,
     features: Option<PathBuf>,
     labels: Option<PathBuf>,
-    ids: NodeIds,
+    /// If not said, the files tell.
+    ids: Option<NodeIds>,
 }
 
 /// A graph and what its nodes were called.
@@ -83,6 +95,8 @@ pub struct EdgeListSource {
 pub struct EdgeList {
     /// One graph, named after the file of its edges.
     pub dataset: GraphDataset,
+    /// What the ids were taken for.
+    pub ids: NodeIds,
     /// The name of each node, with [`NodeIds::Named`]; empty for nodes that only a
     /// comment `# nodes: n` tells of.
     pub names: Option<Vec<String>>,
@@ -95,7 +109,7 @@ impl EdgeListSource {
             edges: edges.into(),
             features: None,
             labels: None,
-            ids: NodeIds::default(),
+            ids: Some(NodeIds::default()),
         }
     }
 
@@ -113,12 +127,12 @@ impl EdgeListSource {
 
     /// What the ids are.
     pub fn ids(mut self, ids: NodeIds) -> Self {
-        self.ids = ids;
+        self.ids = Some(ids);
         self
     }
 
-    /// The edges at a path with what is found beside them, and ids as they are
-    /// in the file.
+    /// The edges at a path with what is found beside them; what the ids are is told by
+    /// the files.
     ///
     /// The path is a file `NAME.csv`, beside which there may be
     /// `NAME.features.npy` (or csv, tsv, txt) and `NAME.labels.csv`; or a folder
@@ -127,8 +141,7 @@ impl EdgeListSource {
     /// 1 without large gaps count nodes; any others are names.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Missing`], and [`Error::Line`] if the edges can't
-    /// be read.
+    /// [`Error::Missing`] if there are no edges.
     ///
     /// ```
     /// use egg_graph::{EdgeListSource, ReadOptions};
@@ -136,17 +149,37 @@ impl EdgeListSource {
     /// let folder = tempfile::tempdir()?;
     /// std::fs::write(folder.path().join("edges.csv"), "source,target\nAda,Grace\nGrace,Emmy\n")?;
     /// std::fs::write(folder.path().join("labels.csv"), "node,label\nAda,x\nEmmy,y\n")?;
-    /// let read = EdgeListSource::find(folder.path(), &ReadOptions::default())?.read(&ReadOptions::default())?;
+    /// let read = EdgeListSource::find(folder.path())?.read(&ReadOptions::default())?;
     /// assert_eq!(read.dataset.node_labels().map(|labels| labels.known()), Some(2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn find(path: &Path, options: &ReadOptions) -> Result<Self> {
-        guess::find(path, options)
-    }
-
-    /// What the ids are taken for.
-    pub fn node_ids(&self) -> NodeIds {
-        self.ids
+    pub fn find(path: &Path) -> Result<Self> {
+        let (edges, features, labels) = if path.is_dir() {
+            let edges = find_table(path, "edges").ok_or_else(|| Error::Missing {
+                file: path.join("edges.csv"),
+                why: "it lists the edges, two node ids per line",
+            })?;
+            let npy = Some(path.join("features.npy")).filter(|path| path.is_file());
+            let table = || find_table(path, "features").or_else(|| find_table(path, "nodes"));
+            (edges, npy.or_else(table), find_table(path, "labels"))
+        } else {
+            let beside = |what: &str| {
+                let stem = path.file_stem()?.to_string_lossy().into_owned();
+                let folder = path.parent().unwrap_or(Path::new(""));
+                let npy = folder.join(format!("{stem}.{what}.npy"));
+                match npy.is_file() {
+                    true => Some(npy),
+                    false => find_table(folder, &format!("{stem}.{what}")),
+                }
+            };
+            (path.to_owned(), beside("features"), beside("labels"))
+        };
+        Ok(Self {
+            edges,
+            features,
+            labels,
+            ids: None,
+        })
     }
 
     /// Every file that is read.
@@ -161,24 +194,38 @@ impl EdgeListSource {
     ///
     /// # Errors
     /// [`Error::Line`] for a line that makes no sense, [`Error::File`] if files
-    /// contradict each other or the ids are far apart, [`Error::OverLimit`],
-    /// [`Error::Io`].
+    /// contradict each other, if they can be understood in more than one way, or if the ids are far
+    /// apart; [`Error::OverLimit`], [`Error::Io`].
     pub fn read(&self, options: &ReadOptions) -> Result<EdgeList> {
-        let mut ids = Ids::new(self.ids);
-        let features = match &self.features {
-            Some(path) => Some(read_features(path, &mut ids, options)?),
-            None => None,
+        let plan = self.plan(options)?;
+        let mut ids = Ids::new(plan.ids);
+        let mut features = match (&self.features, &plan.features) {
+            (Some(path), Some(FeaturePlan::Table(columns))) => {
+                Some(read_features(path, columns, &mut ids, options)?)
+            }
+            (Some(_), Some(FeaturePlan::Array(values))) => Some(FeatureRows::in_order(values.clone())),
+            _ => None,
         };
         let fixed = features.as_ref().map(FeatureRows::rows);
-        let labels = match &self.labels {
-            Some(path) => Some(read_labels(path, &mut ids, fixed, options)?),
-            None => None,
+        let beside = features.as_mut().and_then(|features| features.labels.take());
+        let labels = match (&self.labels, &plan.labels, beside) {
+            (Some(path), Some(_), Some(_)) => {
+                return Err(Error::file(
+                    path,
+                    "there are labels here, and a column of labels among the features; keep one of them",
+                ));
+            }
+            (Some(path), Some(columns), None) => {
+                Some((read_labels(path, columns, &mut ids, fixed, options)?, path))
+            }
+            (_, _, Some(beside)) => Some(beside).zip(self.features.as_ref()),
+            _ => None,
         };
         let complete = labels
             .as_ref()
-            .filter(|labels| labels.covers_all())
-            .map(LabelRows::len);
-        if let (Some(path), Some(labels), Some(rows)) = (&self.labels, complete, fixed)
+            .filter(|(labels, _)| labels.covers_all())
+            .map(|(labels, _)| labels.len());
+        if let (Some((_, path)), Some(labels), Some(rows)) = (&labels, complete, fixed)
             && labels != rows
         {
             return Err(Error::file(
@@ -187,8 +234,8 @@ impl EdgeListSource {
             ));
         }
         let fixed = fixed.or(complete);
-        let edges = read_edges(&self.edges, &mut ids, fixed, options)?;
-        if let (Some(declared), Some(rows)) = (edges.declared, fixed)
+        let edges = read_edges(&self.edges, &plan.edges, &mut ids, fixed, options)?;
+        if let (Some(declared), Some(rows)) = (plan.declared, fixed)
             && declared != rows
         {
             return Err(Error::file(
@@ -196,17 +243,18 @@ impl EdgeListSource {
                 format!("a comment says {declared} nodes, but there are features or labels of {rows}"),
             ));
         }
-        let nodes = fixed.unwrap_or_else(|| ids.count().max(edges.declared.unwrap_or(0)));
+        let nodes = fixed.unwrap_or_else(|| ids.count().max(plan.declared.unwrap_or(0)));
         if nodes > MAX_NODES {
             return Err(Error::TooManyNodes { nodes: nodes as u64 });
         }
-        if nodes == 0 && edges.declared.is_none() {
+        if nodes == 0 && plan.declared.is_none() {
             return Err(Error::file(
                 &self.edges,
                 "lists no edges, and neither features, labels nor a comment `# nodes: n` tell of nodes",
             ));
         }
-        let evidence = edges.rows.len() + labels.as_ref().map_or(0, LabelRows::len) + fixed.unwrap_or(0);
+        let evidence =
+            edges.rows.len() + labels.as_ref().map_or(0, |(labels, _)| labels.len()) + fixed.unwrap_or(0);
         plausible(
             &self.edges,
             "the number of nodes (the largest id, or a comment)",
@@ -216,7 +264,7 @@ impl EdgeListSource {
         .map_err(|error| match error {
             Error::File { file, problem } => Error::File {
                 file,
-                problem: format!("{problem}; read such ids as NodeIds::Named"),
+                problem: format!("{problem}; read such ids as names: --ids-from names (`NodeIds::Named`)"),
             },
             other => other,
         })?;
@@ -229,12 +277,14 @@ impl EdgeListSource {
             let order = built.rows.iter().filter_map(|row| weights.get(*row as usize));
             graph = graph.with_edge_weights(order.copied().collect())?;
         }
-        if let (Some(features), Some(path)) = (features, &self.features) {
+        let mut columns = None;
+        if let (Some(mut features), Some(path)) = (features, &self.features) {
+            columns = features.columns.take();
             let matrix = features.into_matrix(nodes, path)?;
             let features = Features::dense(matrix).map_err(|error| Error::file(path, error.to_string()))?;
             graph = graph.with_features(features)?;
         }
-        if let (Some(labels), Some(path)) = (labels, &self.labels) {
+        if let Some((labels, path)) = labels {
             let labels = labels.into_labels(nodes);
             graph = graph.with_node_labels(labels.map_err(|error| Error::file(path, error.to_string()))?)?;
         }
@@ -242,54 +292,256 @@ impl EdgeListSource {
             .edges
             .file_stem()
             .map(|stem| stem.to_string_lossy().into_owned());
+        let mut dataset = GraphDataset::single(name.unwrap_or_default(), graph)
+            .with_notes(built.notes)
+            .with_reading(plan.notes());
+        if let Some(columns) = columns {
+            dataset = dataset.with_feature_columns(columns)?;
+        }
         Ok(EdgeList {
-            dataset: GraphDataset::single(name.unwrap_or_default(), graph).with_notes(built.notes),
+            dataset,
+            ids: plan.ids,
             names: ids.into_names(nodes),
         })
+    }
+
+    /// A first look at all files: what their columns are, and what the ids are.
+    fn plan(&self, options: &ReadOptions) -> Result<Plan> {
+        let survey = Survey::of(&self.edges, true, options)?;
+        let edges = columns::edges(&survey, options)?;
+        let said = options.tables.ids.or(self.ids);
+        let rows = survey.rows(edges.header);
+        let declared = survey.declared_nodes;
+        let column = |role| edges.position(role).unwrap_or(0);
+        let range = |role| survey.integers(column(role), edges.header);
+        let mut ids = IdRange::default();
+        if rows > 0 {
+            ids.add(range(Role::Source));
+            ids.add(range(Role::Target));
+        }
+        let named = said == Some(NodeIds::Named) || (said.is_none() && ids.words);
+        let mut count = NodeCount {
+            exact: declared,
+            least: ids.least_nodes(said),
+        };
+
+        let features = match &self.features {
+            None => None,
+            Some(path) if is_npy(path) => {
+                let values = read_npy(path, options)?.to_matrix()?;
+                if values.ncols() == 0 {
+                    return Err(Error::file(path, "there are rows but no columns"));
+                }
+                Some(FeaturePlan::Array(values))
+            }
+            Some(path) => {
+                let survey = Survey::of(path, false, options)?;
+                if survey.width() == 0 {
+                    return Err(Error::file(path, "there are no features in this table"));
+                }
+                let names = || self.names(&edges, None, options);
+                let names: Names<'_> = &names;
+                let columns = columns::features(&survey, named.then_some(names), count, options)?;
+                match columns.position(Role::Node) {
+                    Some(id) => ids.add(survey.integers(id, columns.header)),
+                    None => ids.in_order = Some((survey.rows(columns.header), path)),
+                }
+                count.exact = Some(survey.rows(columns.header));
+                Some(FeaturePlan::Table(columns))
+            }
+        };
+        if let (Some(FeaturePlan::Array(values)), Some(path)) = (&features, &self.features) {
+            count.exact = Some(values.nrows());
+            ids.in_order = Some((values.nrows(), path));
+        }
+
+        let labels = match &self.labels {
+            None => None,
+            Some(path) => {
+                let survey = Survey::of(path, false, options)?;
+                if survey.width() == 0 {
+                    return Err(Error::file(path, "there are no labels in this file"));
+                }
+                let names = || self.names(&edges, features.as_ref(), options);
+                let names: Names<'_> = &names;
+                let first_id = ids.range.map(|range| range.least);
+                let columns = columns::labels(&survey, named.then_some(names), first_id, count, options)?;
+                match columns.position(Role::Node) {
+                    Some(id) => ids.add(survey.integers(id, columns.header)),
+                    None if ids.in_order.is_none() => {
+                        ids.in_order = Some((survey.rows(columns.header), path));
+                    }
+                    None => {}
+                }
+                Some(columns)
+            }
+        };
+        let decided = match said {
+            Some(said) => said,
+            None => ids::decide(Evidence {
+                range: ids.range.filter(|_| !ids.words),
+                edges: rows,
+                rows: ids.in_order.map(|(rows, _)| rows),
+                declared,
+            })
+            .map_err(|problem| Error::file(&self.edges, problem))?,
+        };
+        if let (NodeIds::Named, Some((_, path))) = (decided, ids.in_order) {
+            return Err(Error::file(
+                path,
+                "nodes have names, and these rows have none; give a table with a column of ids, `id`",
+            ));
+        }
+        Ok(Plan {
+            edges,
+            features,
+            labels,
+            ids: decided,
+            declared,
+        })
+    }
+
+    /// The names of all nodes that edges and features name.
+    fn names(
+        &self,
+        edges: &Columns,
+        features: Option<&FeaturePlan>,
+        options: &ReadOptions,
+    ) -> Result<HashSet<String>> {
+        let mut names = HashSet::new();
+        let mut add = |path: &Path, columns: &Columns, ids: &[usize], skip_blank| -> Result<()> {
+            let mut table = Table::open(path, skip_blank, options)?;
+            if columns.header {
+                table.advance()?;
+            }
+            while table.advance()? {
+                for id in ids {
+                    let name = table.name(*id)?;
+                    if !names.contains(name) {
+                        names.insert(name.to_owned());
+                    }
+                }
+            }
+            Ok(())
+        };
+        let ends: Vec<usize> = [Role::Source, Role::Target]
+            .into_iter()
+            .filter_map(|role| edges.position(role))
+            .collect();
+        add(&self.edges, edges, &ends, true)?;
+        if let (Some(path), Some(FeaturePlan::Table(columns))) = (&self.features, features) {
+            add(path, columns, &columns.positions(Role::Node), false)?;
+        }
+        Ok(names)
+    }
+}
+
+fn is_npy(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+/// What the files hold.
+struct Plan {
+    edges: Columns,
+    features: Option<FeaturePlan>,
+    labels: Option<Columns>,
+    ids: NodeIds,
+    /// The number of nodes that a comment tells.
+    declared: Option<usize>,
+}
+
+enum FeaturePlan {
+    /// Row k is node k.
+    Array(ndarray::Array2<f32>),
+    Table(Columns),
+}
+
+impl Plan {
+    fn notes(&self) -> ReadNotes {
+        let features = match &self.features {
+            Some(FeaturePlan::Table(columns)) => Some(columns.notes()),
+            _ => None,
+        };
+        let labels = self.labels.as_ref().map(Columns::notes);
+        let tables = [Some(self.edges.notes()), features, labels];
+        ReadNotes {
+            ids: Some(self.ids),
+            tables: tables.into_iter().flatten().collect(),
+        }
+    }
+}
+
+/// What is known of ids so far.
+#[derive(Default)]
+struct IdRange<'a> {
+    range: Option<Range>,
+    /// Some are no whole numbers.
+    words: bool,
+    /// A table that has a row for each node, in order.
+    in_order: Option<(usize, &'a PathBuf)>,
+}
+
+impl IdRange<'_> {
+    fn add(&mut self, more: Option<Range>) {
+        self.range = match (self.range, more) {
+            (Some(a), Some(b)) => Some(Range {
+                least: a.least.min(b.least),
+                most: a.most.max(b.most),
+            }),
+            (a, b) => a.or(b),
+        };
+        self.words |= more.is_none();
+    }
+
+    /// How many nodes there must be.
+    fn least_nodes(&self, said: Option<NodeIds>) -> usize {
+        let Some(range) = self.range.filter(|_| !self.words && said != Some(NodeIds::Named)) else {
+            return 0;
+        };
+        let from_zero = range.least == 0 || said == Some(NodeIds::ZeroBased);
+        let most = usize::try_from(range.most).unwrap_or(0);
+        most.saturating_add(usize::from(from_zero))
     }
 }
 
 struct Edges {
     rows: EdgeRows,
     weights: Option<Vec<f32>>,
-    /// The number of nodes that a comment tells.
-    declared: Option<usize>,
 }
 
 /// `fixed` is the number of nodes if features or labels determine it.
-fn read_edges(path: &Path, ids: &mut Ids, fixed: Option<usize>, options: &ReadOptions) -> Result<Edges> {
+fn read_edges(
+    path: &Path,
+    columns: &Columns,
+    ids: &mut Ids,
+    fixed: Option<usize>,
+    options: &ReadOptions,
+) -> Result<Edges> {
     let mut table = Table::open(path, true, options)?;
-    let mut columns: Option<Columns> = None;
+    let column = |role| columns.position(role);
+    let (source, target) = (
+        column(Role::Source).unwrap_or(0),
+        column(Role::Target).unwrap_or(1),
+    );
+    let weight = column(Role::Weight);
     let mut rows = EdgeRows::default();
-    let mut weights = None;
+    let mut weights = weight.map(|_| Vec::new());
+    if columns.header {
+        table.advance()?;
+    }
     while table.advance()? {
-        let columns = match &columns {
-            Some(columns) => columns,
-            None => {
-                let (found, is_header) = Columns::of_first_row(&table, ids.kind())?;
-                weights = found.weight.map(|_| Vec::new());
-                columns = Some(found);
-                if is_header {
-                    continue;
-                }
-                columns.get_or_insert(found)
-            }
-        };
         table.expect_width(columns.width)?;
-        let source = ids.resolve(&table, columns.source, fixed)?;
-        let target = ids.resolve(&table, columns.target, fixed)?;
-        rows.push(source, target);
-        if let (Some(weights), Some(column)) = (&mut weights, columns.weight) {
-            weights.push(table.float(column)?);
+        rows.push(
+            ids.resolve(&table, source, fixed)?,
+            ids.resolve(&table, target, fixed)?,
+        );
+        if let (Some(weights), Some(column)) = (&mut weights, weight) {
+            weights.push(table.weight(column)?);
             if u32::try_from(weights.len()).is_err() {
                 return Err(table.wrong("fewer than 2^32 weighted edges are read"));
             }
         }
     }
-    let declared = table.declared_nodes.and_then(|nodes| usize::try_from(nodes).ok());
-    Ok(Edges {
-        rows,
-        weights,
-        declared,
-    })
+    Ok(Edges { rows, weights })
 }

@@ -1,115 +1,42 @@
-//! What is known of nodes: their ids, features and labels.
+//! What is known of nodes: their features and labels.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::BufRead;
 use std::path::Path;
 
 use ndarray::Array2;
 
-use super::NodeIds;
-use super::columns::{names_ids, names_labels};
+use super::columns::Columns;
+use super::ids::Ids;
 use super::table::Table;
-use crate::adjacency::MAX_NODES;
 use crate::error::{Error, Result};
+use crate::feature_columns::FeatureColumn;
 use crate::labels::Labels;
-use crate::read::npy::read_npy;
+use crate::read::notes::Role;
 use crate::read::options::ReadOptions;
-use crate::read::text::{parse_integer, shown};
-
-/// From ids to positions.
-pub(super) struct Ids {
-    kind: NodeIds,
-    positions: HashMap<String, u32>,
-    names: Vec<String>,
-    /// One more than the largest position so far.
-    count: usize,
-}
-
-impl Ids {
-    pub(super) fn new(kind: NodeIds) -> Self {
-        Self {
-            kind,
-            positions: HashMap::new(),
-            names: Vec::new(),
-            count: 0,
-        }
-    }
-
-    pub(super) fn kind(&self) -> NodeIds {
-        self.kind
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// One for each of so many nodes, which are at least those that were named.
-    pub(super) fn into_names(mut self, nodes: usize) -> Option<Vec<String>> {
-        if self.kind != NodeIds::Named {
-            return None;
-        }
-        self.names.resize(nodes.max(self.names.len()), String::new());
-        Some(self.names)
-    }
-
-    /// The position of the node whose id is in a column; `fixed` is the number
-    /// of nodes if it is known.
-    pub(super) fn resolve<R: BufRead>(
-        &mut self,
-        table: &Table<R>,
-        column: usize,
-        fixed: Option<usize>,
-    ) -> Result<u32> {
-        let first = match self.kind {
-            NodeIds::ZeroBased => 0,
-            NodeIds::OneBased => 1,
-            NodeIds::Named => return self.resolve_name(table, column, fixed),
-        };
-        let nodes = i64::try_from(fixed.unwrap_or(MAX_NODES).min(MAX_NODES)).unwrap_or(i64::MAX);
-        let id = table.within(column, "node id", first, nodes - 1 + first)? - first;
-        let position = u32::try_from(id).map_err(|_| table.wrong("the id of a node is too large"))?;
-        self.count = self.count.max(position as usize + 1);
-        Ok(position)
-    }
-
-    fn resolve_name<R: BufRead>(
-        &mut self,
-        table: &Table<R>,
-        column: usize,
-        fixed: Option<usize>,
-    ) -> Result<u32> {
-        let name = table.name(column)?;
-        if name.is_empty() {
-            return Err(table.wrong("the id of a node is empty"));
-        }
-        if let Some(position) = self.positions.get(name) {
-            return Ok(*position);
-        }
-        if fixed.is_some_and(|nodes| self.names.len() >= nodes) {
-            return Err(table.wrong(format!(
-                "node `{}` has no row of features",
-                shown(name.as_bytes())
-            )));
-        }
-        let position = u32::try_from(self.names.len())
-            .ok()
-            .filter(|position| (*position as usize) < MAX_NODES)
-            .ok_or_else(|| table.wrong("there are more nodes than can be numbered"))?;
-        self.positions.insert(name.to_owned(), position);
-        self.names.push(name.to_owned());
-        self.count = self.names.len();
-        Ok(position)
-    }
-}
+use crate::read::text::parse_integer;
 
 /// Rows of features and which nodes they belong to.
 pub(super) struct Features {
     values: Array2<f32>,
     /// `None` if row k is node k.
     nodes: Option<Vec<u32>>,
+    /// What the header calls the columns.
+    pub(super) columns: Option<Vec<FeatureColumn>>,
+    /// From a column of the same table.
+    pub(super) labels: Option<LabelRows>,
 }
 
 impl Features {
+    /// Rows in the order of the nodes.
+    pub(super) fn in_order(values: Array2<f32>) -> Self {
+        Self {
+            values,
+            nodes: None,
+            columns: None,
+            labels: None,
+        }
+    }
+
     pub(super) fn rows(&self) -> usize {
         self.values.nrows()
     }
@@ -136,67 +63,62 @@ impl Features {
     }
 }
 
-pub(super) fn read_features(path: &Path, ids: &mut Ids, options: &ReadOptions) -> Result<Features> {
-    let is_npy = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
-    if !is_npy {
-        return read_feature_table(path, ids, options);
-    }
-    if ids.kind() == NodeIds::Named {
-        return Err(Error::file(
-            path,
-            "rows of an .npy file have no names; give the features as a table whose first column is the id",
-        ));
-    }
-    let values = read_npy(path, options)?.to_matrix()?;
-    if values.ncols() == 0 {
-        return Err(Error::file(path, "there are rows but no columns"));
-    }
-    Ok(Features { values, nodes: None })
-}
-
-fn read_feature_table(path: &Path, ids: &mut Ids, options: &ReadOptions) -> Result<Features> {
+/// Reads a table whose columns are known.
+pub(super) fn read_features(
+    path: &Path,
+    columns: &Columns,
+    ids: &mut Ids,
+    options: &ReadOptions,
+) -> Result<Features> {
     let mut table = Table::open(path, false, options)?;
-    let named = ids.kind() == NodeIds::Named;
-    let mut with_ids = named;
-    let (mut values, mut nodes) = (Vec::new(), Vec::new());
+    let (id, label) = (columns.position(Role::Node), columns.position(Role::Label));
+    let numbers = columns.positions(Role::Feature);
+    let (mut values, mut nodes, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     let mut seen = BTreeSet::new();
-    let mut width = None;
     let mut rows = 0;
+    if columns.header {
+        table.advance()?;
+    }
     while table.advance()? {
-        if width.is_none() {
-            width = Some(table.width());
-            let columns = usize::from(named)..table.width();
-            let is_header =
-                !columns.is_empty() && columns.into_iter().all(|column| !table.looks_numeric(column));
-            if is_header || names_ids(table.field(0)) {
-                with_ids |= names_ids(table.field(0));
-                continue;
-            }
-        }
-        table.expect_width(width.unwrap_or(0))?;
-        if with_ids {
-            let node = ids.resolve(&table, 0, None)?;
+        table.expect_width(columns.width)?;
+        if let Some(id) = id {
+            let node = ids.resolve(&table, id, None)?;
             if !seen.insert(node) {
                 return Err(table.wrong("the node has features already"));
             }
             nodes.push(node);
         }
-        for column in usize::from(with_ids)..table.width() {
-            values.push(table.float(column)?);
+        for column in &numbers {
+            values.push(table.float(*column)?);
+        }
+        if let Some(label) = label {
+            labels.push(label_at(&table, label)?);
         }
         rows += 1;
     }
-    let width = width.unwrap_or(0).saturating_sub(usize::from(with_ids));
-    if rows == 0 || width == 0 {
+    if rows == 0 || (numbers.is_empty() && label.is_none()) {
         return Err(Error::file(path, "there are no features in this table"));
     }
-    let values = Array2::from_shape_vec((rows, width), values)
+    let values = Array2::from_shape_vec((rows, numbers.len()), values)
         .map_err(|error| Error::file(table.file(), error.to_string()))?;
+    let nodes = id.is_some().then_some(nodes);
+    let named = |column: &usize| FeatureColumn::number(columns.name(*column));
     Ok(Features {
         values,
-        nodes: with_ids.then_some(nodes),
+        columns: columns.header.then(|| numbers.iter().map(named).collect()),
+        labels: label.map(|_| LabelRows {
+            labels,
+            nodes: nodes.clone(),
+        }),
+        nodes,
+    })
+}
+
+/// A label; empty if it is not known.
+pub(super) fn label_at<R: std::io::BufRead>(table: &Table<R>, column: usize) -> Result<String> {
+    Ok(match table.is_missing(column) {
+        true => String::new(),
+        false => table.name(column)?.to_owned(),
     })
 }
 
@@ -246,47 +168,41 @@ impl LabelRows {
     }
 }
 
-/// `fixed` is the number of nodes if features determine it.
+/// Reads a table whose columns are known; `fixed` is the number of nodes if features
+/// determine it.
 pub(super) fn read_labels(
     path: &Path,
+    columns: &Columns,
     ids: &mut Ids,
     fixed: Option<usize>,
     options: &ReadOptions,
 ) -> Result<LabelRows> {
     let mut table = Table::open(path, false, options)?;
-    let mut labels = Vec::new();
-    let mut nodes = Vec::new();
+    let (id, label) = (
+        columns.position(Role::Node),
+        columns.position(Role::Label).unwrap_or(0),
+    );
+    let (mut labels, mut nodes) = (Vec::new(), Vec::new());
     let mut seen = BTreeSet::new();
-    let mut width = None;
+    if columns.header {
+        table.advance()?;
+    }
     while table.advance()? {
-        if width.is_none() {
-            let found = table.width();
-            if !(1..=2).contains(&found) {
-                table.expect_width(2)?;
-            }
-            if found == 1 && ids.kind() == NodeIds::Named {
-                return Err(table.wrong("with ids that are names, a row of labels is `id,label`"));
-            }
-            width = Some(found);
-            if names_labels(table.field(found - 1)) || (found == 2 && names_ids(table.field(0))) {
-                continue;
-            }
-        }
-        table.expect_width(width.unwrap_or(1))?;
-        if width == Some(2) {
-            let node = ids.resolve(&table, 0, fixed)?;
+        table.expect_width(columns.width)?;
+        if let Some(id) = id {
+            let node = ids.resolve(&table, id, fixed)?;
             if !seen.insert(node) {
                 return Err(table.wrong("the node has a label already"));
             }
             nodes.push(node);
         }
-        labels.push(table.name(width.unwrap_or(1) - 1)?.to_owned());
+        labels.push(label_at(&table, label)?);
     }
     if labels.is_empty() {
         return Err(Error::file(path, "there are no labels in this file"));
     }
     Ok(LabelRows {
         labels,
-        nodes: (width == Some(2)).then_some(nodes),
+        nodes: id.is_some().then_some(nodes),
     })
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
+use super::survey::{is_missing, is_whole};
 use crate::adjacency::MAX_NODES;
 use crate::error::{Error, LineProblem, Result};
 use crate::read::options::ReadOptions;
@@ -18,13 +19,20 @@ enum Separator {
     Spaces,
 }
 
+/// Where a field is in the text, and whether it was in quotes.
+#[derive(Debug, Clone)]
+struct Field {
+    at: Range<usize>,
+    quoted: bool,
+}
+
 /// A table, row by row.
 pub(super) struct Table<R> {
     lines: Lines<R>,
     separator: Option<Separator>,
     /// The fields of the row at hand, without quotes, one after the other.
     text: Vec<u8>,
-    fields: Vec<Range<usize>>,
+    fields: Vec<Field>,
     /// Whether blank lines are skipped wherever they are, not only at the end.
     skip_blank: bool,
     /// What a comment `# nodes: n` says.
@@ -63,7 +71,7 @@ impl<R: BufRead> Table<R> {
                     .trim_ascii()
                     .strip_prefix(b"nodes:")
                     .map(<[u8]>::trim_ascii);
-                if let Some(count) = declared.filter(|count| is_integer(count)) {
+                if let Some(count) = declared.filter(|count| is_whole(count)) {
                     let most = i64::try_from(MAX_NODES).unwrap_or(i64::MAX);
                     self.declared_nodes = Some(self.lines.within(count, "number of nodes", 0, most)?);
                 }
@@ -94,6 +102,18 @@ impl<R: BufRead> Table<R> {
         Ok(false)
     }
 
+    /// Whether fields are separated by commas.
+    pub(super) fn has_commas(&self) -> bool {
+        self.separator == Some(Separator::Byte(b','))
+    }
+
+    /// Whether the row at hand could begin with a name that R gave it: R puts names in
+    /// quotes, and spaces between fields.
+    pub(super) fn may_have_row_names(&self) -> bool {
+        let quoted = self.fields.first().is_some_and(|field| field.quoted);
+        quoted || self.separator == Some(Separator::Spaces)
+    }
+
     /// How many fields the row at hand has.
     pub(super) fn width(&self) -> usize {
         self.fields.len()
@@ -103,8 +123,27 @@ impl<R: BufRead> Table<R> {
     pub(super) fn field(&self, index: usize) -> &[u8] {
         self.fields
             .get(index)
-            .and_then(|range| self.text.get(range.clone()))
+            .and_then(|field| self.text.get(field.at.clone()))
             .unwrap_or_default()
+    }
+
+    /// Whether a field says that a value is not known: `NA`, `nan`, nothing at all. In
+    /// quotes `"NA"` is a word.
+    pub(super) fn is_missing(&self, index: usize) -> bool {
+        let quoted = self.fields.get(index).is_some_and(|field| field.quoted);
+        let field = self.field(index);
+        field.is_empty() || (!quoted && std::str::from_utf8(field).is_ok_and(is_missing))
+    }
+
+    /// The weight of an edge: a finite number, or the `weight` of a dict as NetworkX
+    /// writes it.
+    pub(super) fn weight(&self, index: usize) -> Result<f32> {
+        let field = self.field(index);
+        if !field.starts_with(b"{") {
+            return self.float(index);
+        }
+        let number = dict_weight(field).ok_or_else(|| self.wrong("the edge has no 'weight'"))?;
+        self.lines.float(number)
     }
 
     /// A field as text.
@@ -129,14 +168,14 @@ impl<R: BufRead> Table<R> {
         }))
     }
 
-    /// A finite number. Where fields are not separated by commas, a comma may
-    /// be the decimal point: so spreadsheets do it in half of the world.
     /// Whether a field is a number, finite or not: `nan` heads no column.
     pub(super) fn looks_numeric(&self, index: usize) -> bool {
         let is_number = |text: &str| text.parse::<f64>().is_ok();
         self.float(index).is_ok() || std::str::from_utf8(self.field(index)).is_ok_and(is_number)
     }
 
+    /// A finite number. Where fields are not separated by commas, a comma may
+    /// be the decimal point: so spreadsheets do it in half of the world.
     pub(super) fn float(&self, index: usize) -> Result<f32> {
         let field = self.field(index);
         let commas = field.iter().filter(|byte| **byte == b',').count();
@@ -153,10 +192,6 @@ impl<R: BufRead> Table<R> {
     /// A whole number within bounds.
     pub(super) fn within(&self, index: usize, what: &'static str, least: i64, most: i64) -> Result<i64> {
         self.lines.within(self.field(index), what, least, most)
-    }
-
-    pub(super) fn is_integer(&self, index: usize) -> bool {
-        is_integer(self.field(index))
     }
 
     pub(super) fn file(&self) -> &Path {
@@ -176,6 +211,8 @@ fn guess(line: &[u8]) -> Separator {
     let mut found = [false; 3];
     for byte in line {
         match byte {
+            // Attributes, as NetworkX writes them behind the ends of an edge.
+            b'{' if !quoted => break,
             b'"' => quoted = !quoted,
             b'\t' if !quoted => found[0] = true,
             b';' if !quoted => found[1] = true,
@@ -196,7 +233,7 @@ fn take_apart(
     line: &[u8],
     separator: Separator,
     text: &mut Vec<u8>,
-    fields: &mut Vec<Range<usize>>,
+    fields: &mut Vec<Field>,
 ) -> std::result::Result<(), &'static str> {
     text.clear();
     fields.clear();
@@ -216,7 +253,10 @@ fn take_apart(
         let start = text.len();
         if let [b'"', quoted @ ..] = rest {
             rest = unquote(quoted, text).ok_or("a quoted field does not end on its line")?;
-            fields.push(start..text.len());
+            fields.push(Field {
+                at: start..text.len(),
+                quoted: true,
+            });
             let padding = rest.iter().take_while(|byte| is_padding(byte)).count();
             rest = match separator {
                 Separator::Spaces => rest,
@@ -226,10 +266,18 @@ fn take_apart(
                 return Err("there is something between a quoted field and the next");
             }
         } else {
-            let end = rest.iter().position(is_separator).unwrap_or(rest.len());
+            // The attributes of an edge, as NetworkX writes them: the rest of the line.
+            let is_dict = separator == Separator::Spaces && rest.starts_with(b"{");
+            let end = match is_dict {
+                true => rest.len(),
+                false => rest.iter().position(is_separator).unwrap_or(rest.len()),
+            };
             let (field, after) = rest.split_at(end);
             text.extend_from_slice(field.trim_ascii_end());
-            fields.push(start..text.len());
+            fields.push(Field {
+                at: start..text.len(),
+                quoted: false,
+            });
             rest = after;
         }
         match rest.split_first() {
@@ -257,10 +305,13 @@ fn unquote<'a>(mut rest: &'a [u8], text: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-fn is_integer(field: &[u8]) -> bool {
-    let digits = match field {
-        [b'-' | b'+', digits @ ..] => digits,
-        digits => digits,
-    };
-    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+/// The number after `'weight':` in `{'weight': 0.5, 'since': 1999}`.
+pub(super) fn dict_weight(dict: &[u8]) -> Option<&[u8]> {
+    let text = std::str::from_utf8(dict).ok()?;
+    let key = ["'weight':", "\"weight\":"]
+        .iter()
+        .find_map(|key| Some(text.find(key)? + key.len()));
+    let rest = text.get(key?..)?;
+    let end = rest.find([',', '}']).unwrap_or(rest.len());
+    Some(rest.get(..end)?.trim().as_bytes())
 }
