@@ -25,8 +25,9 @@ use crate::scalar::Scalar;
 /// | `Martin` | `(-2 sum log cos theta_i)^(1/2)`, infinite at pi/2 | no |
 ///
 /// The formulas with projector norms hold for equal dimensions. For different
-/// ones an [`Extension`] says what the missing angles are, and
-/// [`projector_distance`] is the plain `||P_1 - P_2||_F`.
+/// ones an [`Extension`] says what the missing angles are; with
+/// [`Extension::Projector`] those of `Projection` and `ProjectionFull` hold for
+/// all, and [`projector_distance`] is the latter.
 ///
 /// ```
 /// use egg_geometry::Distance;
@@ -180,6 +181,8 @@ fn log_of_product<T: Scalar>(angles: &Array1<T>) -> T {
 /// let d = |extension| extended_distance(&line, &plane, Distance::Geodesic, extension);
 /// assert_eq!(d(Extension::Containment)?, 0.0f64);
 /// assert_eq!(d(Extension::YeLim)?, std::f64::consts::FRAC_PI_2);
+/// let full = extended_distance(&line, &plane, Distance::ProjectionFull, Extension::Projector)?;
+/// assert!((full - 1.0).abs() < 1e-15);
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -191,6 +194,13 @@ pub enum Extension {
     /// pi/2, so that subspaces of all dimensions live in one metric space.
     #[default]
     YeLim,
+    /// The distance of the projectors, for `Projection` and `ProjectionFull`:
+    /// each missing angle counts as pi/4. An angle gives `P_1 - P_2` the two
+    /// eigenvalues `sin theta` and `-sin theta`, a missing one a single 1 or -1,
+    /// and `2 sin^2(pi/4) = 1`. So `ProjectionFull` is `||P_1 - P_2||_F` for all
+    /// dimensions, a metric: the Euclidean one of EGG's embedded graphs. For the
+    /// other distances it is an angle like any other, and no metric is promised.
+    Projector,
 }
 
 impl Extension {
@@ -204,14 +214,16 @@ impl Extension {
     /// assert_eq!(angles, array![0.1, std::f64::consts::FRAC_PI_2]);
     /// ```
     pub fn extend<T: Scalar>(self, angles: Array1<T>, missing: usize) -> Array1<T> {
-        match self {
-            Self::Containment => angles,
-            Self::YeLim if missing == 0 => angles,
-            Self::YeLim => angles
-                .into_iter()
-                .chain(std::iter::repeat_n(T::FRAC_PI_2(), missing))
-                .collect(),
+        let angle = match self {
+            Self::Containment => return angles,
+            Self::YeLim => T::FRAC_PI_2(),
+            Self::Projector => T::FRAC_PI_4(),
+        };
+        if missing == 0 {
+            return angles;
         }
+        let added = std::iter::repeat_n(angle, missing);
+        angles.into_iter().chain(added).collect()
     }
 }
 
@@ -265,8 +277,9 @@ pub fn extended_distance<T: Scalar>(
 /// `(2 sum sin^2 theta_i + |p_1 - p_2|)^(1/2)`.
 ///
 /// The Euclidean distance of the [`Isometric`](crate::Flatten::Isometric)
-/// embeddings. For different dimensions it lies between the two extensions:
-/// a missing direction counts 1, not 2 as in Ye and Lim's `ProjectionFull`.
+/// embeddings, and `ProjectionFull` under [`Extension::Projector`]. A missing
+/// direction counts 1, not 2 as in Ye and Lim's `ProjectionFull`, nor 0 as in
+/// that of containment.
 ///
 /// # Errors
 /// [`Error::AmbientMismatch`](crate::Error::AmbientMismatch).

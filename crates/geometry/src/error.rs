@@ -110,7 +110,7 @@ pub enum Error {
         right: usize,
     },
     /// An operation that needs equal subspace dimensions got different ones.
-    #[error("{operation} needs subspaces of equal dimension, got {left} and {right}")]
+    #[error("{operation} needs subspaces of equal dimension, got {left} and {right}; {remedy}")]
     DimensionMismatch {
         /// What was asked for.
         operation: &'static str,
@@ -118,6 +118,8 @@ pub enum Error {
         left: usize,
         /// Dimension of the second.
         right: usize,
+        /// What takes subspaces of different dimensions instead.
+        remedy: &'static str,
     },
     /// A matrix has the wrong shape.
     #[error("{what} is {found_rows} x {found_columns}, expected {rows} x {columns}")]

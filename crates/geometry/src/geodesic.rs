@@ -29,6 +29,10 @@ use crate::point::GrassmannPoint;
 use crate::scalar::Scalar;
 use crate::tangent::Tangent;
 
+/// What to do about different dimensions.
+const NO_PATH: &str = "no path joins Gr(p, m) to another Gr(q, m): rectify both with RankRule::Fixed(p), \
+     or compare them by projector_distance, which takes any";
+
 /// The injectivity radius of Gr(p, m), 0 < p < m: pi/2. Within it the
 /// logarithm is unique and undoes the exponential.
 ///
@@ -187,7 +191,7 @@ impl<T: Scalar> GrassmannPoint<T> {
         operation: &'static str,
         f: impl Fn(T, T) -> Result<T>,
     ) -> Result<Tangent<T>> {
-        self.check_same_manifold(other, operation)?;
+        self.check_same_manifold(other, operation, NO_PATH)?;
         linalg::ready();
         let overlap = self.basis().t().dot(&other.basis());
         let outside = residual(self.basis(), other.basis(), overlap.view());

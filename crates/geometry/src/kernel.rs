@@ -8,6 +8,9 @@ use crate::pairwise::{from_squared_overlaps, symmetric_matrix};
 use crate::point::{GrassmannPoint, check_common_ambient, check_common_manifold};
 use crate::scalar::Scalar;
 
+/// What takes different dimensions.
+const ANY_DIMENSIONS: &str = "Kernel::Projection takes any";
+
 /// A kernel on the Grassmann manifold.
 ///
 /// | variant | formula | dimensions |
@@ -62,7 +65,7 @@ impl Kernel {
                 Ok(overlap.iter().map(|entry| *entry * *entry).sum())
             }
             Self::BinetCauchy => {
-                a.check_same_manifold(b, "the Binet-Cauchy kernel")?;
+                a.check_same_manifold(b, "the Binet-Cauchy kernel", ANY_DIMENSIONS)?;
                 // |det| is the product of the diagonal of R.
                 let (_, r) = T::qr(a.basis().t().dot(&b.basis()).view())?;
                 Ok(r.diag()
@@ -95,7 +98,7 @@ impl Kernel {
             }
             Self::BinetCauchy => {
                 if !points.is_empty() {
-                    check_common_manifold(points, "the Binet-Cauchy kernel")?;
+                    check_common_manifold(points, "the Binet-Cauchy kernel", ANY_DIMENSIONS)?;
                 }
                 symmetric_matrix(points.len(), |i, j| self.value(&points[i], &points[j]))
             }

@@ -2,11 +2,12 @@
 
 use rand::{Rng, RngExt};
 
+use crate::check;
 use crate::distance::{Distance, Extension};
 use crate::error::{Error, Result};
-use crate::mean::{KarcherSolver, extrinsic_mean};
+use crate::mean::{KarcherSolver, extrinsic_mean_within};
 use crate::pairwise::cross_distances;
-use crate::point::{GrassmannPoint, check_common_manifold};
+use crate::point::{GrassmannPoint, check_common_ambient, check_common_manifold};
 use crate::scalar::Scalar;
 
 /// Which mean a cluster has, and so which distance is squared and summed.
@@ -17,16 +18,18 @@ use crate::scalar::Scalar;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CentreKind {
-    /// The projector mean, for the projection distance: closed form, quick.
+    /// The projector mean, for the projection distance: closed form, quick, and
+    /// for points of any dimensions.
     #[default]
     Extrinsic,
-    /// The Karcher mean, for the geodesic distance. One that has not converged
-    /// after 200 steps serves as it is.
+    /// The Karcher mean, for the geodesic distance; points of one dimension. One
+    /// that has not converged after 200 steps serves as it is.
     Karcher,
 }
 
 impl CentreKind {
-    /// The distance whose squares this mean minimises.
+    /// The distance whose squares this mean minimises; between different
+    /// dimensions under [`Extension::Projector`].
     ///
     /// ```
     /// use egg_geometry::{CentreKind, Distance};
@@ -40,7 +43,22 @@ impl CentreKind {
     }
 }
 
-/// k-means (Lloyd, k-means++ starts) over points of one Gr(p, m).
+/// k-means (Lloyd, k-means++ starts) over subspaces of one R^m.
+///
+/// With [`CentreKind::Extrinsic`] the points may have different dimensions, as
+/// EGG's graphs do. The cost is half the sum of squared `||P_i - C||_F`, and
+/// each centre `C` is a subspace again, the [`extrinsic_mean_within`] of its
+/// points: of all subspaces with a dimension from the least to the largest
+/// among the points of *all* clusters, the one that costs least. As every step
+/// chooses from the same set, none can raise the cost beyond rounding. Points
+/// of one Gr(p, m) have centres in Gr(p, m).
+///
+/// The Euclidean mean of the projectors would cost less than `C`, but it is no
+/// subspace. With it this would be k-means of the
+/// [`Isometric`](crate::Flatten::Isometric) embeddings, for any program that
+/// clusters vectors.
+///
+/// [`CentreKind::Karcher`] is for points of one dimension.
 ///
 /// ```
 /// use egg_geometry::{GrassmannKMeans, GrassmannPoint};
@@ -53,6 +71,13 @@ impl CentreKind {
 /// let found = GrassmannKMeans::new(2).fit(&points, &mut ChaCha8Rng::seed_from_u64(0))?;
 /// assert_eq!(found.labels[0], found.labels[2]);
 /// assert_ne!(found.labels[0], found.labels[1]);
+///
+/// // Lines, and the plane that holds them.
+/// let plane = GrassmannPoint::from_orthonormal(array![[1.0, 0.0], [0.0, 1.0]])?;
+/// let mixed = [near(1.0, 0.0)?, plane.clone(), near(1.0, 0.1)?, plane];
+/// let found = GrassmannKMeans::new(2).fit(&mixed, &mut ChaCha8Rng::seed_from_u64(0))?;
+/// assert_eq!(found.centres[found.labels[0]].dimension(), 1);
+/// assert_eq!(found.centres[found.labels[1]].dimension(), 2);
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,9 +106,11 @@ pub struct GrassmannKMeans {
 pub struct GrassmannClustering<T> {
     /// The cluster of each point, `0..k`.
     pub labels: Vec<usize>,
-    /// The k means.
+    /// The k means, of dimensions among those of the points or between them.
     pub centres: Vec<GrassmannPoint<T>>,
-    /// Sum of squared distances of the points to their centres.
+    /// Sum of squared distances of the points to their centres, those of
+    /// [`CentreKind::distance`]: for extrinsic centres half of that of
+    /// [`projector_distance`](crate::projector_distance).
     pub inertia: T,
     /// Assignments made in the start that was kept.
     pub iterations: usize,
@@ -133,12 +160,14 @@ impl GrassmannKMeans {
     /// Clusters the points. The same generator state gives the same result on
     /// any number of threads.
     ///
-    /// Complexity: `O(starts iterations N k m p^2)`.
+    /// Complexity: `O(N k m p^2)` for an assignment, p the largest dimension, and
+    /// for an extrinsic mean of points with s dimensions in all `O(m s min(m, s))`.
     ///
     /// # Errors
     /// [`Error::TooFew`] for no points, [`Error::Parameter`] for settings out of
-    /// range, [`Error::AmbientMismatch`] or [`Error::DimensionMismatch`] (as
-    /// [`Error::InBatch`]), [`Error::Backend`].
+    /// range, [`Error::AmbientMismatch`], or with Karcher means
+    /// [`Error::DimensionMismatch`] (both as [`Error::InBatch`]),
+    /// [`Error::Backend`].
     ///
     /// ```
     /// # use egg_geometry::{Error, GrassmannKMeans, GrassmannPoint};
@@ -153,7 +182,15 @@ impl GrassmannKMeans {
         points: &[GrassmannPoint<T>],
         rng: &mut R,
     ) -> Result<GrassmannClustering<T>> {
-        check_common_manifold(points, "k-means")?;
+        check::at_least("points", points.len(), 1)?;
+        match self.centre {
+            CentreKind::Extrinsic => check_common_ambient(points)?,
+            CentreKind::Karcher => check_common_manifold(
+                points,
+                "k-means with Karcher means",
+                "CentreKind::Extrinsic takes any",
+            )?,
+        }
         self.validate(points.len())?;
         let mut best = self.one_start(points, rng)?;
         for _ in 1..self.starts {
@@ -202,7 +239,7 @@ impl GrassmannKMeans {
         while chosen.len() < self.clusters {
             let last = chosen.last().copied().unwrap_or(0);
             let latest = std::slice::from_ref(&points[last]);
-            let distances = cross_distances(points, latest, self.centre.distance(), Extension::YeLim)?;
+            let distances = cross_distances(points, latest, self.centre.distance(), Extension::Projector)?;
             for (square, distance) in squares.iter_mut().zip(&distances) {
                 *square = square.min(distance.as_f64().powi(2));
             }
@@ -221,6 +258,10 @@ impl GrassmannKMeans {
         centres: &mut [GrassmannPoint<T>],
     ) -> Result<()> {
         let labels = assigned.with_no_cluster_empty(centres.len());
+        // Of all points: were it those of a cluster, its last centre could lie
+        // outside, and the next cost more.
+        let of_points = || points.iter().map(GrassmannPoint::dimension);
+        let (least, most) = (of_points().min().unwrap_or(1), of_points().max().unwrap_or(1));
         for (cluster, centre) in centres.iter_mut().enumerate() {
             let members: Vec<GrassmannPoint<T>> = points
                 .iter()
@@ -229,7 +270,7 @@ impl GrassmannKMeans {
                 .map(|(point, _)| point.clone())
                 .collect();
             *centre = match self.centre {
-                CentreKind::Extrinsic => extrinsic_mean(&members, centre.dimension())?.point,
+                CentreKind::Extrinsic => extrinsic_mean_within(&members, least..=most)?.point,
                 CentreKind::Karcher => KarcherSolver::default().run(&members)?.point,
             };
         }
@@ -260,7 +301,7 @@ struct Assignment<T> {
 
 impl<T: Scalar> Assignment<T> {
     fn of(points: &[GrassmannPoint<T>], centres: &[GrassmannPoint<T>], kind: CentreKind) -> Result<Self> {
-        let distances = cross_distances(points, centres, kind.distance(), Extension::YeLim)?;
+        let distances = cross_distances(points, centres, kind.distance(), Extension::Projector)?;
         let nearest = distances.rows().into_iter().map(|row| {
             // The first of equals, so that ties are settled the same way always.
             row.iter()

@@ -20,9 +20,11 @@
 //! A matrix `H` (n x m, one sample or node per row) is *rectified* to the span
 //! of its leading singular directions, a [`GrassmannPoint`]; how many are kept
 //! is a [`RankRule`]. Points have [principal angles](principal_angles),
-//! [distances](Distance) (also across dimensions), [kernels](Kernel),
+//! [distances](Distance), [kernels](Kernel),
 //! [geodesics](GrassmannPoint::geodesic), [means](karcher_mean),
-//! [clusters](GrassmannKMeans) and [neighbours](nearest_neighbours). The
+//! [clusters](GrassmannKMeans) and [neighbours](nearest_neighbours). Subspaces
+//! of different dimension have [distances](Extension), a
+//! [mean](extrinsic_mean_within), clusters and neighbours too. The
 //! projection embedding `P = U U^T` turns them into [vectors](Flatten) of one
 //! length for any learner, and [`Factors`] has its exact gradient, finite where
 //! the gradient of an SVD is not.
@@ -108,7 +110,8 @@ pub use kernel::Kernel;
 pub use kmeans::{CentreKind, GrassmannClustering, GrassmannKMeans};
 pub use linalg::{backend, blas_kernels};
 pub use mean::{
-    ExtrinsicMean, KarcherMean, KarcherSolver, extrinsic_mean, karcher_mean, weighted_extrinsic_mean,
+    ExtrinsicMean, KarcherMean, KarcherSolver, extrinsic_mean, extrinsic_mean_within, karcher_mean,
+    weighted_extrinsic_mean, weighted_extrinsic_mean_within,
 };
 pub use neighbours::{Neighbours, nearest_neighbours};
 pub use pairwise::{cross_distances, distance_matrix};

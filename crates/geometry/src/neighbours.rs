@@ -35,7 +35,10 @@ pub struct Neighbours<T> {
 
 /// The k nearest of `points` to each of `queries`, by exhaustive search in
 /// parallel on rayon. Of equally distant points the one of lower index comes
-/// first.
+/// first. Queries and points may have different dimensions, as in
+/// [`distance_matrix`](crate::distance_matrix): with
+/// [`Extension::Projector`] and `Projection` the neighbours are those of the
+/// embedded projectors.
 ///
 /// # Errors
 /// [`Error::Parameter`] unless `1 <= k <= points.len()`; as

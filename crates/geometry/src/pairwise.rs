@@ -21,7 +21,9 @@ const TILE: usize = 256;
 const CANCELLATION: f64 = 0.01;
 
 /// The symmetric N x N matrix of distances between all pairs of points, in
-/// parallel on rayon. Different dimensions follow the extension.
+/// parallel on rayon. The points may have different dimensions in every
+/// distance, and the extension says how: `ProjectionFull` under
+/// [`Extension::Projector`] is `||P_i - P_j||_F` for all of them.
 ///
 /// `Projection` and `ProjectionFull` take one matrix product over stacked
 /// bases, `O(N^2 p^2 m)` flops at the speed of GEMM; the others need the
@@ -63,7 +65,8 @@ pub fn distance_matrix<T: Scalar>(
     })
 }
 
-/// The N x M matrix of distances from each of `points` to each of `others`.
+/// The N x M matrix of distances from each of `points` to each of `others`, of
+/// any dimensions: see [`distance_matrix`].
 ///
 /// # Errors
 /// As [`distance_matrix`].
@@ -140,16 +143,19 @@ fn squared_sines<T: Scalar>(
     with_missing(squared, a, b, extension)
 }
 
-/// Adds 1 for each missing angle where the extension counts it as pi/2.
+/// Adds the squared sine of each missing angle: 1 where the extension counts it
+/// as pi/2, and 1/2 where as pi/4.
 fn with_missing<T: Scalar>(
     squared: T,
     a: &GrassmannPoint<T>,
     b: &GrassmannPoint<T>,
     extension: Extension,
 ) -> T {
+    let missing = a.dimension().abs_diff(b.dimension()) as f64;
     match extension {
         Extension::Containment => squared,
-        Extension::YeLim => squared + T::rounded(a.dimension().abs_diff(b.dimension()) as f64),
+        Extension::YeLim => squared + T::rounded(missing),
+        Extension::Projector => squared + T::rounded(0.5 * missing),
     }
 }
 

@@ -288,7 +288,12 @@ impl<T: Scalar> GrassmannPoint<T> {
     }
 
     /// Both points live on the same Gr(p, m).
-    pub(crate) fn check_same_manifold(&self, other: &Self, operation: &'static str) -> Result<()> {
+    pub(crate) fn check_same_manifold(
+        &self,
+        other: &Self,
+        operation: &'static str,
+        remedy: &'static str,
+    ) -> Result<()> {
         self.check_ambient(other)?;
         if self.dimension() == other.dimension() {
             return Ok(());
@@ -297,6 +302,7 @@ impl<T: Scalar> GrassmannPoint<T> {
             operation,
             left: self.dimension(),
             right: other.dimension(),
+            remedy,
         })
     }
 }
@@ -325,11 +331,12 @@ pub(crate) fn check_common_ambient<T: Scalar>(points: &[GrassmannPoint<T>]) -> R
 pub(crate) fn check_common_manifold<T: Scalar>(
     points: &[GrassmannPoint<T>],
     operation: &'static str,
+    remedy: &'static str,
 ) -> Result<()> {
     check::at_least("points", points.len(), 1)?;
     for (index, point) in points.iter().enumerate().skip(1) {
         points[0]
-            .check_same_manifold(point, operation)
+            .check_same_manifold(point, operation, remedy)
             .map_err(|error| error.at(index))?;
     }
     Ok(())

@@ -59,12 +59,23 @@ fn points_of_different_spaces() {
         refused!(kernel.gram(&pair), Error::InBatch { index: 1, source } if mismatch(source), 1, 3, 4);
     }
     refused!(extrinsic_mean(&pair, 1), Error::InBatch { index: 1, source } if mismatch(source), 1, 3, 4);
-    refused!(karcher_mean(&pair), Error::InBatch { index: 1, source } if mismatch(source), 1, 3, 4);
     refused!(
-        GrassmannKMeans::new(1).fit(&pair, &mut rng(0)),
+        extrinsic_mean_within(&pair, 1..=2),
         Error::InBatch { index: 1, source } if mismatch(source),
         1, 3, 4
     );
+    refused!(karcher_mean(&pair), Error::InBatch { index: 1, source } if mismatch(source), 1, 3, 4);
+    for centre in [CentreKind::Extrinsic, CentreKind::Karcher] {
+        let settings = GrassmannKMeans {
+            centre,
+            ..GrassmannKMeans::new(1)
+        };
+        refused!(
+            settings.fit(&pair, &mut rng(0)),
+            Error::InBatch { index: 1, source } if mismatch(source),
+            1, 3, 4
+        );
+    }
 
     let (a, b) = (random_point(5, 1, 0), random_point(5, 2, 0));
     let mismatch = |error: &Error| {
@@ -78,17 +89,29 @@ fn points_of_different_spaces() {
         )
     };
     let pair = [a.clone(), b.clone()];
-    refused!(a.log(&b), error if mismatch(error), 1, 2);
-    refused!(a.geodesic(&b, 0.5), error if mismatch(error), 1, 2);
-    refused!(a.inverse_retract(&b), error if mismatch(error), 1, 2);
+    refused!(a.log(&b), error if mismatch(error), 1, 2, "projector_distance");
+    refused!(a.geodesic(&b, 0.5), error if mismatch(error), 1, 2, "projector_distance");
+    refused!(a.inverse_retract(&b), error if mismatch(error), 1, 2, "projector_distance");
     refused!(log_batch(&[(&a, &b)]), Error::InBatch { index: 0, source } if mismatch(source), 1, 2);
-    refused!(Kernel::BinetCauchy.value(&a, &b), error if mismatch(error), 1, 2, "Binet-Cauchy");
-    refused!(Kernel::BinetCauchy.gram(&pair), Error::InBatch { index: 1, source } if mismatch(source), 1, 2);
-    refused!(karcher_mean(&pair), Error::InBatch { index: 1, source } if mismatch(source), 1, 2, "Karcher");
     refused!(
-        GrassmannKMeans::new(1).fit(&pair, &mut rng(0)),
+        Kernel::BinetCauchy.value(&a, &b),
+        error if mismatch(error),
+        1, 2, "Binet-Cauchy", "Kernel::Projection"
+    );
+    refused!(Kernel::BinetCauchy.gram(&pair), Error::InBatch { index: 1, source } if mismatch(source), 1, 2);
+    refused!(
+        karcher_mean(&pair),
         Error::InBatch { index: 1, source } if mismatch(source),
-        1, 2
+        1, 2, "Karcher", "extrinsic_mean_within"
+    );
+    let karcher = GrassmannKMeans {
+        centre: CentreKind::Karcher,
+        ..GrassmannKMeans::new(1)
+    };
+    refused!(
+        karcher.fit(&pair, &mut rng(0)),
+        Error::InBatch { index: 1, source } if mismatch(source),
+        1, 2, "Karcher", "CentreKind::Extrinsic"
     );
 }
 
@@ -239,16 +262,46 @@ fn means_of_nothing_and_bad_weights() {
         1
     );
     refused!(solver.run_weighted::<f64>(&[], &[]), Error::TooFew { .. }, 0);
+    refused!(
+        extrinsic_mean_within::<f64>(&[], 1..=2),
+        Error::TooFew {
+            found: 0,
+            needed: 1,
+            ..
+        },
+        0,
+        1
+    );
     for p in [0, 5] {
         refused!(
             extrinsic_mean(&points, p),
             Error::DimensionOutOfRange { dimension, ambient: 4 } if *dimension == p,
             p, 4
         );
+        for range in [p..=2, 2..=p] {
+            refused!(
+                extrinsic_mean_within(&points, range),
+                Error::DimensionOutOfRange { dimension, ambient: 4 } if *dimension == p,
+                p, 4
+            );
+        }
     }
+    #[expect(clippy::reversed_empty_ranges, reason = "the purpose")]
+    let backwards = 3..=2;
+    refused!(
+        extrinsic_mean_within(&points, backwards),
+        Error::Parameter { value: 2.0, .. },
+        2,
+        "dimensions"
+    );
     for weights in [vec![], vec![1.0], vec![1.0; 3]] {
         let wrong = |error: &Error| matches!(error, Error::Length { expected: 2, found, .. } if *found == weights.len());
         refused!(weighted_extrinsic_mean(&points, &weights, 2), error if wrong(error), 2, weights.len());
+        refused!(
+            weighted_extrinsic_mean_within(&points, &weights, 1..=3),
+            error if wrong(error),
+            2, weights.len()
+        );
         refused!(solver.run_weighted(&points, &weights), error if wrong(error), 2, weights.len());
     }
     for (weights, value) in [
@@ -259,6 +312,11 @@ fn means_of_nothing_and_bad_weights() {
     ] {
         refused!(
             weighted_extrinsic_mean(&points, &weights, 2),
+            Error::Parameter { value: v, .. } if is(*v, value),
+            value
+        );
+        refused!(
+            weighted_extrinsic_mean_within(&points, &weights, 1..=3),
             Error::Parameter { value: v, .. } if is(*v, value),
             value
         );

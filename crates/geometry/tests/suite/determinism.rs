@@ -3,8 +3,8 @@
 use crate::strategies::{gaussian, random_point, rng, tangent_of_length};
 use egg_geometry::{
     CentreKind, Distance, Extension, Flatten, GrassmannKMeans, GrassmannPoint, Kernel, RankRule,
-    cross_distances, distance_matrix, embed_batch, exp_batch, extrinsic_mean, karcher_mean, log_batch,
-    nearest_neighbours, principal_angles_batch, project_batch, rectify_batch,
+    cross_distances, distance_matrix, embed_batch, exp_batch, extrinsic_mean, extrinsic_mean_within,
+    karcher_mean, log_batch, nearest_neighbours, principal_angles_batch, project_batch, rectify_batch,
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -53,6 +53,13 @@ fn points(m: usize, p: usize, count: u64) -> Vec<GrassmannPoint<f64>> {
             let d = tangent_of_length(&centre, 0.02 * k as f64, k);
             centre.exp(&d).unwrap()
         })
+        .collect()
+}
+
+/// Of dimensions 1 to 4.
+fn mixed(m: usize, count: u64) -> Vec<GrassmannPoint<f64>> {
+    (0..count)
+        .map(|k| random_point(m, 1 + (k % 4) as usize, 300 + k))
         .collect()
 }
 
@@ -138,13 +145,24 @@ fn maps_and_means() {
     same_on_all_pools("extrinsic_mean", || {
         bits(extrinsic_mean(&set, 3).unwrap().point.basis())
     });
+    // More vectors than dimensions, and fewer.
+    for set in [mixed(9, 30), mixed(60, 9)] {
+        same_on_all_pools("extrinsic_mean_within", || {
+            let mean = extrinsic_mean_within(&set, 1..=9).unwrap();
+            bits(mean.point.basis().iter().chain([&mean.gap]))
+        });
+    }
 }
 
 #[test]
 fn clustering() {
     let mut set = points(8, 2, 20);
     set.extend((0..20).map(|k| random_point(8, 2, 900 + k)));
-    for centre in [CentreKind::Extrinsic, CentreKind::Karcher] {
+    for (centre, set) in [
+        (CentreKind::Extrinsic, set.clone()),
+        (CentreKind::Karcher, set),
+        (CentreKind::Extrinsic, mixed(8, 40)),
+    ] {
         let settings = GrassmannKMeans {
             centre,
             starts: 4,

@@ -21,4 +21,6 @@ mod properties_distance;
 mod properties_gradient;
 mod properties_manifold;
 mod properties_mean;
+mod properties_mixed_cluster;
+mod properties_mixed_mean;
 mod properties_rectify;

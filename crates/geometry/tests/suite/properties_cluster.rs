@@ -41,7 +41,7 @@ fn distant_centres(m: usize, p: usize, count: usize, apart: f64, seed: u64) -> V
 }
 
 /// Whether two labelings are the same up to names.
-fn same_partition(a: &[usize], b: &[usize]) -> bool {
+pub(crate) fn same_partition(a: &[usize], b: &[usize]) -> bool {
     (0..a.len()).all(|i| (0..i).all(|j| (a[i] == a[j]) == (b[i] == b[j])))
 }
 
@@ -141,14 +141,13 @@ proptest! {
         seed in any::<u64>(),
         k in 1usize..=9,
         kind in 0..Distance::ALL.len(),
-        ye_lim in any::<bool>(),
+        extension in prop_oneof![
+            Just(Extension::YeLim),
+            Just(Extension::Containment),
+            Just(Extension::Projector)
+        ],
     ) {
         let kind = Distance::ALL[kind];
-        let extension = if ye_lim {
-            Extension::YeLim
-        } else {
-            Extension::Containment
-        };
         let point = |index: u64| {
             random_point(
                 m,

@@ -1,7 +1,7 @@
 //! Distances and kernels, against angles that are known by construction and
 //! against the axioms.
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use crate::strategies::{
     cases, dimensions, orthonormal, pair_with_angles, point_of, projectors_apart, promised, random_point,
@@ -15,7 +15,7 @@ use ndarray::{Array2, s};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-const EXTENSIONS: [Extension; 2] = [Extension::Containment, Extension::YeLim];
+const EXTENSIONS: [Extension; 3] = [Extension::Containment, Extension::YeLim, Extension::Projector];
 
 /// The formulas of the table, term by term.
 fn by_formula(distance: Distance, angles: &[f64]) -> f64 {
@@ -110,6 +110,14 @@ proptest! {
                 kind.name()
             );
             prop_assert_eq!(found, distance(&a, &b, kind).unwrap());
+            let extended: Vec<f64> = all[..p].iter().copied().chain(vec![FRAC_PI_4; q - p]).collect();
+            let wanted = by_formula(kind, &extended);
+            let found = extended_distance(&a, &b, kind, Extension::Projector).unwrap();
+            prop_assert!(
+                close(found, wanted, tolerance),
+                "{}: {found} for {wanted}",
+                kind.name()
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use egg_geometry::{GrassmannPoint, RankRule, Tangent};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -296,4 +296,79 @@ pub(crate) fn exact_rank(h: &Array2<f64>) -> usize {
         rank += 1;
     }
     rank
+}
+
+/// Subspaces of one R^m of any dimensions, anywhere.
+pub(crate) fn scattered() -> impl Strategy<Value = Vec<GrassmannPoint<f64>>> {
+    (1usize..=6, 1usize..=7).prop_flat_map(|(m, count)| {
+        vec((1..=m, any::<u64>()), count).prop_map(move |all| {
+            all.into_iter()
+                .map(|(p, seed)| random_point(m, p, seed))
+                .collect()
+        })
+    })
+}
+
+/// Subspaces of one R^m that have directions in common: each holds most of the
+/// leading directions of a frame and few of the others, a little turned.
+pub(crate) fn related() -> impl Strategy<Value = Vec<GrassmannPoint<f64>>> {
+    (2usize..=6, 2usize..=7, 0.0..0.3f64, any::<u64>()).prop_map(|(m, count, turn, seed)| {
+        let frame = orthonormal(m, m, seed);
+        let mut rng = rng(!seed);
+        let leading = rng.random_range(1..=m);
+        (0..count as u64)
+            .map(|k| {
+                let mut held: Vec<usize> = (0..m)
+                    .filter(|at| rng.random::<f64>() < if *at < leading { 0.8 } else { 0.2 })
+                    .collect();
+                if held.is_empty() {
+                    held.push(0);
+                }
+                let exact = point_of(frame.select(Axis(1), &held));
+                if exact.dimension() == m {
+                    return exact;
+                }
+                let step = tangent_of_length(&exact, turn, seed.wrapping_add(k));
+                rebased(&exact.exp(&step).unwrap(), seed ^ k)
+            })
+            .collect()
+    })
+}
+
+/// The least and the largest dimension.
+pub(crate) fn range_of(points: &[GrassmannPoint<f64>]) -> (usize, usize) {
+    let all = || points.iter().map(GrassmannPoint::dimension);
+    (all().min().unwrap(), all().max().unwrap())
+}
+
+/// `count` subspaces of R^12 near each of up to three orthogonal ones of dimension
+/// 4: with all of its directions, one less, or one more, and a little turned.
+pub(crate) fn planted_blocks(
+    clusters: usize,
+    count: usize,
+    seed: u64,
+) -> (Vec<GrassmannPoint<f64>>, Vec<usize>) {
+    let frame = orthonormal(12, 12, seed);
+    let (mut points, mut labels) = (Vec::new(), Vec::new());
+    for k in 0..clusters * count {
+        // In turns, so that labels do not come in runs.
+        let label = k % clusters;
+        let mut held: Vec<usize> = (4 * label..4 * label + 4).collect();
+        match (k / clusters) % 3 {
+            0 => {}
+            1 => drop(held.remove(k % 4)),
+            _ => held.push((4 * label + 4 + k % 8) % 12),
+        }
+        let exact = point_of(frame.select(Axis(1), &held));
+        let step = tangent_of_length(&exact, 0.2, seed.wrapping_add(k as u64));
+        points.push(exact.exp(&step).unwrap());
+        labels.push(label);
+    }
+    (points, labels)
+}
+
+/// The nearest f32 numbers, orthonormal to their rounding.
+#[expect(clippy::cast_possible_truncation, reason = "the purpose")]
+pub(crate) fn narrowed(point: &GrassmannPoint<f64>) -> GrassmannPoint<f32> {
+    GrassmannPoint::from_orthonormal(point.basis().mapv(|entry| entry as f32)).unwrap()
 }
