@@ -2,8 +2,11 @@
 //! refuses them with the error its documentation names, and the message tells
 //! the numbers.
 
+use std::f64::consts::FRAC_PI_2;
+
 use crate::refusal::{NOT_NUMBERS, is, with};
 use crate::strategies::{random_point, rng, tangent_of_length};
+use approx::abs_diff_eq;
 use egg_geometry::*;
 use ndarray::{Array1, Array2, array};
 
@@ -151,7 +154,8 @@ fn tangents_that_are_none() {
     }
     let within = point.basis().to_owned() * 0.5;
     refused!(point.tangent(within), Error::NotTangent { deviation, tolerance }
-        if (*deviation - 0.5).abs() < 1e-12 && (*tolerance - 16.0 * f64::EPSILON * 20.0).abs() < 1e-25,
+        if abs_diff_eq!(*deviation, 0.5, epsilon = 1e-12)
+                && abs_diff_eq!(*tolerance, 16.0 * f64::EPSILON * 20.0, epsilon = 1e-25),
         "e-1", "project_to_tangent");
 
     // Of another point, and of another manifold.
@@ -226,7 +230,7 @@ fn too_far_apart_to_retract() {
     );
     refused!(
         x.inverse_retract(&y),
-        Error::TooFarApart { angle, .. } if (*angle - std::f64::consts::FRAC_PI_2).abs() < 1e-15,
+        Error::TooFarApart { angle, .. } if abs_diff_eq!(*angle, FRAC_PI_2, epsilon = 1e-15),
         "1.57"
     );
 }

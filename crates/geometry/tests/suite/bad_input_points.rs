@@ -4,6 +4,7 @@
 
 use crate::refusal::{NOT_NUMBERS, empty, with};
 use crate::strategies::{orthonormal, random_point, rng};
+use approx::abs_diff_eq;
 use egg_geometry::*;
 use ndarray::{Array1, Array2, arr1, array};
 
@@ -86,7 +87,8 @@ fn points_from_what_is_no_basis() {
     skew.column_mut(1).mapv_inplace(|entry| entry * 1.001);
     refused!(GrassmannPoint::from_orthonormal(skew.clone()),
         Error::NotOrthonormal { deviation, tolerance }
-            if (*deviation - 2.001e-3).abs() < 1e-12 && (*tolerance - 16.0 * f64::EPSILON * 21.0).abs() < 1e-25,
+            if abs_diff_eq!(*deviation, 2.001e-3, epsilon = 1e-12)
+                && abs_diff_eq!(*tolerance, 16.0 * f64::EPSILON * 21.0, epsilon = 1e-25),
         "2.00", "e-3", "from_spanning");
     let tight = skew.mapv(|entry| entry * (1.0 + 1e-12));
     refused!(
@@ -128,9 +130,10 @@ fn points_from_what_is_no_basis() {
     refused!(GrassmannPoint::from_projector(array![[1.0, 0.0], [0.25, 0.0]].view()),
         Error::NotSymmetric { row: 1, column: 0, difference, .. } if *difference == 0.25, 1, 0, "2.5e-1");
     refused!(GrassmannPoint::from_projector(array![[1.0, 0.0], [0.0, 0.3]].view()),
-        Error::NotProjector { eigenvalue, .. } if (*eigenvalue - 0.3).abs() < 1e-12, "0.3", "nearest_point");
+        Error::NotProjector { eigenvalue, .. } if abs_diff_eq!(*eigenvalue, 0.3, epsilon = 1e-12),
+        "0.3", "nearest_point");
     refused!(GrassmannPoint::from_projector(array![[-1.0, 0.0], [0.0, 1.0]].view()),
-        Error::NotProjector { eigenvalue, .. } if (*eigenvalue + 1.0).abs() < 1e-12, "-1");
+        Error::NotProjector { eigenvalue, .. } if abs_diff_eq!(*eigenvalue, -1.0, epsilon = 1e-12), "-1");
     refused!(
         GrassmannPoint::from_projector(none.slice(ndarray::s![..2, ..]).view()),
         Error::ZeroSubspace,

@@ -1,7 +1,8 @@
 //! The edges of the family Gr(p, m), and matrices that lie in memory in unusual
 //! ways.
 
-use crate::strategies::{gaussian, max_abs, orthonormal, projectors_apart, random_point, rebased, rng};
+use crate::strategies::{gaussian, orthonormal, projectors_apart, random_point, rebased, rng};
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_geometry::{
     CentreKind, Distance, Extension, Flatten, GrassmannKMeans, GrassmannPoint, Kernel, RankRule,
     cross_distances, distance, distance_matrix, extrinsic_mean, karcher_mean, nearest_neighbours,
@@ -34,8 +35,8 @@ fn everything_on_the_whole_space(m: usize) {
                 );
             }
             let pairs = principal_vectors(a, b).unwrap();
-            assert!(max_abs((&pairs.left - &pairs.right).view()) <= 1e-14);
-            assert!((Kernel::BinetCauchy.value(a, b).unwrap() - 1.0).abs() <= 1e-14);
+            assert_abs_diff_eq!(pairs.left, pairs.right, epsilon = 1e-14);
+            assert_abs_diff_eq!(Kernel::BinetCauchy.value(a, b).unwrap(), 1.0, epsilon = 1e-14);
             let d = a.log(b).unwrap();
             assert!(d.norm() <= 1e-14);
             for there in [
@@ -137,10 +138,10 @@ fn layout_in_memory_does_not_matter() {
         in_every_layout(&h, |name, view| {
             assert_eq!(view, h, "{name}");
             let again = rectify(view, RankRule::Fixed(p)).unwrap().projector();
-            assert!(max_abs((&again - &plain).view()) <= 1e-13, "rectify, {name}");
+            assert!(abs_diff_eq!(again, plain, epsilon = 1e-13), "rectify, {name}");
             let again = rectify_nodes(view, RankRule::Fixed(p)).unwrap().projector();
             assert!(
-                max_abs((&again - &nodes).view()) <= 1e-13,
+                abs_diff_eq!(again, nodes, epsilon = 1e-13),
                 "rectify_nodes, {name}"
             );
         });
@@ -229,12 +230,12 @@ fn broadcast_views_are_matrices_too() {
     let repeated = row.broadcast((5, 3)).unwrap();
     let rectified = rectify(repeated, RankRule::Relative(0.1)).unwrap();
     assert_eq!(rectified.choice.p, 1);
-    assert!((rectified.singular_values[0] - 3.0 * 5f64.sqrt()).abs() <= 1e-13);
+    assert_abs_diff_eq!(rectified.singular_values[0], 3.0 * 5f64.sqrt(), epsilon = 1e-13);
     let ones = ndarray::arr0(1.0);
     let rectified = rectify(ones.broadcast((4, 2)).unwrap(), RankRule::Fixed(2)).unwrap();
     assert_eq!((rectified.choice.p, rectified.choice.numerical_rank), (1, 1));
     let line = GrassmannPoint::from_spanning(ones.broadcast((4, 1)).unwrap()).unwrap();
-    assert!(max_abs((line.projector() - 0.25).view()) <= 1e-15);
+    assert_abs_diff_eq!(line.projector(), Array2::from_elem((4, 4), 0.25), epsilon = 1e-15);
     let single = GrassmannPoint::from_spanning(ones.broadcast((1, 1)).unwrap()).unwrap();
     assert_eq!(single.projector(), array![[1.0]]);
 }

@@ -2,6 +2,7 @@
 //! embedding or gradient that is finite.
 
 use crate::strategies::{gaussian, orthonormality_defect, random_point, tangent_of_length};
+use approx::{abs_diff_eq, abs_diff_ne, assert_abs_diff_eq};
 use egg_geometry::*;
 use ndarray::{Array1, Array2, array};
 
@@ -131,7 +132,7 @@ fn extreme_scales_give_the_same_subspace() {
     // One row of the least number there is still spans a line.
     let least = rectify(array![[5e-324, 0.0, -5e-324]].view(), RankRule::Threshold(0.8)).unwrap();
     let half = array![[0.5, 0.0, -0.5], [0.0, 0.0, 0.0], [-0.5, 0.0, 0.5]];
-    assert!(crate::strategies::max_abs((least.projector() - half).view()) <= 1e-15);
+    assert_abs_diff_eq!(least.projector(), half, epsilon = 1e-15);
     let least = rectify(array![[1e-45f32, 0.0]].view(), RankRule::Relative(0.5)).unwrap();
     assert_eq!(least.projector(), array![[1.0f32, 0.0], [0.0, 0.0]]);
 }
@@ -216,7 +217,7 @@ fn points_of_extreme_matrices() {
         };
         let line = GrassmannPoint::from_spanning(array![[value], [-value], [0.0]].view()).unwrap();
         basis(&line, "from_spanning");
-        assert!((line.projector()[[0, 1]] + 0.5).abs() <= 1e-15);
+        assert_abs_diff_eq!(line.projector()[[0, 1]], -0.5, epsilon = 1e-15);
         let uneven = array![[value, 1.0], [value, 0.0], [0.0, 1.0]];
         basis(
             &GrassmannPoint::from_spanning(uneven.view()).unwrap(),
@@ -239,7 +240,7 @@ fn points_of_extreme_matrices() {
         // The leading eigenvector of diag(v, -v) is the first unit vector.
         let nearest = nearest_point(array![[value, 0.0], [0.0, -value]].view(), 1).unwrap();
         assert!(
-            (nearest.point.projector()[[0, 0]] - 1.0).abs() <= 1e-15,
+            abs_diff_eq!(nearest.point.projector()[[0, 0]], 1.0, epsilon = 1e-15),
             "{value:e}"
         );
     }
@@ -290,7 +291,7 @@ fn steps_of_any_length() {
         }
         if let Ok(carried) = point.transport(&step, &unit) {
             let norm = carried.norm();
-            if norm.is_nan() || (norm - 1.0).abs() > 1e-12 {
+            if abs_diff_ne!(norm, 1.0, epsilon = 1e-12) {
                 wrong.push(format!("transport along {length:e}: length {norm}"));
             }
         }
@@ -339,7 +340,7 @@ fn long_uneven_steps_end_where_they_should() {
         let other = tangent_of_length(&start, 1.0, 6);
         let carried = start.transport(&step, &other).unwrap();
         assert!(
-            (carried.norm() - 1.0).abs() <= tolerance.max(1e-14),
+            abs_diff_eq!(carried.norm(), 1.0, epsilon = tolerance.max(1e-14)),
             "transport along {longest:e}"
         );
         let lands = start.exp(&step).unwrap().basis().t().dot(&carried.matrix());

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
 use egg_geometry::{
     Distance, Extension, Factors, GrassmannPoint, RankRule, Workspace, extended_distance, extrinsic_mean,
     karcher_mean, principal_angles, principal_vectors, projector_distance, rectify,
@@ -146,12 +147,12 @@ fn angles_are_exact_to_1e_15_sqrt_m() {
             assert_eq!(angles.len(), case.exact.len(), "{}", case.name);
             for ((angle, of_vectors), exact) in angles.iter().zip(&vectors.angles).zip(&case.exact) {
                 assert!(
-                    (angle - exact).abs() <= tolerance,
+                    abs_diff_eq!(angle, exact, epsilon = tolerance),
                     "{}: {angle:e} for {exact:e}",
                     case.name
                 );
                 assert!(
-                    (of_vectors - exact).abs() <= tolerance,
+                    abs_diff_eq!(of_vectors, exact, epsilon = tolerance),
                     "{}: vectors, {of_vectors:e} for {exact:e}",
                     case.name
                 );
@@ -168,7 +169,7 @@ fn angles_agree_with_scipy_where_scipy_is_right() {
         let angles = principal_angles(&case.a.point(), &case.b.point()).unwrap();
         for (angle, scipy) in angles.iter().zip(&case.scipy) {
             assert!(
-                (angle - scipy).abs() <= 5e-15,
+                abs_diff_eq!(angle, scipy, epsilon = 5e-15),
                 "{}: {angle:e}, SciPy {scipy:e}",
                 case.name
             );
@@ -185,7 +186,11 @@ fn f32_angles_keep_f32_accuracy() {
         for (angle, exact) in angles.iter().zip(&case.exact) {
             // Rounding the bases to f32 alone moves the angles by about sqrt(m) eps.
             let tolerance = 4.0 * f64::from(f32::EPSILON) * (case.a.shape.0 as f64).sqrt();
-            assert!((f64::from(*angle) - exact).abs() <= tolerance, "{}", case.name);
+            assert!(
+                abs_diff_eq!(f64::from(*angle), exact, epsilon = tolerance),
+                "{}",
+                case.name
+            );
         }
     }
 }
@@ -206,9 +211,10 @@ fn every_distance_has_its_value() {
             for distance in Distance::ALL {
                 let found = extended_distance(&a, &b, distance, extension).unwrap();
                 let expected = expected.get(distance);
-                let close = found == expected || (found - expected).abs() <= 1e-14 * expected.max(1.0);
+                let tolerance = 1e-14 * expected.max(1.0);
+                // Not `abs_diff_eq`: infinity minus itself is not a number.
                 assert!(
-                    close,
+                    relative_eq!(found, expected, epsilon = tolerance, max_relative = 0.0),
                     "{} {distance:?} {extension:?}: {found:e} for {expected:e}",
                     case.case
                 );
@@ -230,12 +236,12 @@ fn tiny_distances_keep_their_digits() {
         let found = extended_distance(&pair.a.point(), &pair.b.point(), distance, Extension::YeLim).unwrap();
         // An angle of 1e-10 is known to about 1e-16, a relative 1e-6.
         assert!(
-            (found / expected.get(distance) - 1.0).abs() < 5e-6,
+            abs_diff_eq!(found / expected.get(distance), 1.0, epsilon = 5e-6),
             "{distance:?}: {found:e}"
         );
     }
     let found = projector_distance(&pair.a.point(), &pair.b.point()).unwrap();
-    assert!((found / expected.projection_full - 1.0).abs() < 5e-6);
+    assert_abs_diff_eq!(found / expected.projection_full, 1.0, epsilon = 5e-6);
 }
 
 #[test]
@@ -245,7 +251,7 @@ fn logarithm_and_exponential_agree_with_pymanopt() {
         let log = a.log(&b).unwrap();
         let difference = largest_difference(&log.matrix().to_owned(), &case.log.array());
         assert!(difference < 1e-14, "{}: log off by {difference:e}", case.name);
-        assert!((log.norm() - case.norm).abs() < 1e-14);
+        assert_abs_diff_eq!(log.norm(), case.norm, epsilon = 1e-14);
         let there = a.exp(&log.scaled(case.t)).unwrap();
         let apart = principal_angles(&there, &case.exp.point()).unwrap();
         assert!(apart.iter().all(|angle| *angle < 1e-14), "{}: {apart}", case.name);
@@ -260,7 +266,11 @@ fn means_agree() {
     assert!(karcher.converged && karcher.unique);
     let apart = |a: &GrassmannPoint<f64>, b: &Matrix| projector_distance(a, &b.point()).unwrap();
     assert!(apart(&karcher.point, &case.karcher_mean) < 1e-11);
-    assert!((karcher.variance * points.len() as f64 - case.squared_geodesic_sum).abs() < 1e-13);
+    assert_abs_diff_eq!(
+        karcher.variance * points.len() as f64,
+        case.squared_geodesic_sum,
+        epsilon = 1e-13
+    );
     let extrinsic = extrinsic_mean(&points, 2).unwrap();
     assert!(apart(&extrinsic.point, &case.extrinsic_mean) < 1e-14);
     // The two means are different points, so neither test passes for the other.
@@ -278,7 +288,7 @@ fn rectification_has_the_singular_values_and_projectors() {
         let largest = case.singular_values[0];
         for (found, expected) in double.singular_values.iter().zip(&case.singular_values) {
             assert!(
-                (found - expected).abs() <= 4e-15 * largest,
+                abs_diff_eq!(found, expected, epsilon = 4e-15 * largest),
                 "{}: {found:e} {expected:e}",
                 case.name
             );

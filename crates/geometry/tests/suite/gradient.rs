@@ -1,6 +1,7 @@
 //! The gradient of the projector against central differences, p held, and its
 //! behaviour where the gradient of an SVD breaks down.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_geometry::{Factors, Flatten, RankRule, Workspace};
 use ndarray::{Array1, Array2, ArrayView2, array};
 use rand::{RngExt, SeedableRng};
@@ -176,7 +177,7 @@ fn the_embedding_gradient_is_the_projector_gradient() {
         let numeric = (at(1e-5) - at(-1e-5)) / 2e-5;
         let analytic = (&out * &direction).sum();
         assert!(
-            (numeric - analytic).abs() < 1e-7 * analytic.abs().max(1.0),
+            abs_diff_eq!(numeric, analytic, epsilon = 1e-7 * analytic.abs().max(1.0)),
             "{flatten:?}: {numeric} {analytic}"
         );
     }
@@ -205,11 +206,7 @@ fn rows_move_with_their_gradient() {
     let order = [3, 0, 5, 1, 4, 2];
     let straight = gradient(h.view(), &w, 2).select(ndarray::Axis(0), &order);
     let shuffled = gradient(h.select(ndarray::Axis(0), &order).view(), &w, 2);
-    assert!(
-        (straight - shuffled)
-            .iter()
-            .all(|entry: &f64| entry.abs() < 1e-12)
-    );
+    assert_abs_diff_eq!(straight, shuffled, epsilon = 1e-12);
 }
 
 #[test]
@@ -220,7 +217,7 @@ fn scaling_h_divides_the_gradient() {
     let plain = gradient(h.view(), &w, 2);
     for scale in [1e-30, 1e-3, 1e7, 1e30] {
         let scaled = gradient((&h * scale).view(), &w, 2);
-        assert!((&scaled * scale - &plain).iter().all(|entry| entry.abs() < 1e-10));
+        assert_abs_diff_eq!(scaled * scale, plain, epsilon = 1e-10);
     }
 }
 

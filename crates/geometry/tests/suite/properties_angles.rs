@@ -5,6 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 use crate::strategies::{
     angle, cases, max_abs, orthonormality_defect, pair_with_angles, promised, roomy_dimensions,
 };
+use approx::abs_diff_eq;
 use egg_geometry::{GrassmannPoint, principal_angles, principal_angles_batch, principal_vectors};
 use ndarray::Array2;
 use proptest::collection::vec;
@@ -28,7 +29,7 @@ proptest! {
             prop_assert_eq!(found.len(), p);
             prop_assert!(found.windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
             for (found, built) in found.iter().zip(&angles) {
-                prop_assert!((found - built).abs() <= promised(m), "{found:e} for {built:e}");
+                prop_assert!(abs_diff_eq!(found, built, epsilon = promised(m)), "{found:e} for {built:e}");
                 prop_assert!((0.0..=FRAC_PI_2).contains(found));
             }
         }
@@ -52,12 +53,12 @@ proptest! {
         prop_assert_eq!((pairs.left.dim(), pairs.right.dim()), ((m, p), (m, p)));
         let found = principal_angles(&a, &b).unwrap();
         for (x, y) in pairs.angles.iter().zip(&found) {
-            prop_assert!((x - y).abs() <= promised(m), "{x:e} and {y:e}");
+            prop_assert!(abs_diff_eq!(x, y, epsilon = promised(m)), "{x:e} and {y:e}");
         }
         prop_assert!(orthonormality_defect(pairs.left.view()) <= 1e-13);
         prop_assert!(orthonormality_defect(pairs.right.view()) <= 1e-13);
         let cosines = Array2::from_diag(&pairs.angles.mapv(f64::cos));
-        prop_assert!(max_abs((pairs.left.t().dot(&pairs.right) - cosines).view()) <= 1e-13);
+        prop_assert!(abs_diff_eq!(pairs.left.t().dot(&pairs.right), cosines, epsilon = 1e-13));
         let outside = |point: &GrassmannPoint<f64>, vectors: &Array2<f64>| {
             max_abs((vectors - &point.basis().dot(&point.basis().t().dot(vectors))).view())
         };
@@ -67,7 +68,7 @@ proptest! {
         // `right` outside the first subspace are orthogonal, of length sin.
         let parts = &pairs.right - &a.basis().dot(&a.basis().t().dot(&pairs.right));
         for (part, angle) in parts.columns().into_iter().zip(&pairs.angles) {
-            prop_assert!((part.dot(&part).sqrt() - angle.sin()).abs() <= 4.0 * promised(m));
+            prop_assert!(abs_diff_eq!(part.dot(&part).sqrt(), angle.sin(), epsilon = 4.0 * promised(m)));
         }
     }
 }
@@ -81,14 +82,14 @@ fn angles_are_exact_in_large_spaces_too() {
             let (a, b) = pair_with_angles(m, &angles, p, seed);
             for (found, built) in principal_angles(&a, &b).unwrap().iter().zip(&angles) {
                 assert!(
-                    (found - built).abs() <= promised(m),
+                    abs_diff_eq!(found, built, epsilon = promised(m)),
                     "R^{m}: {found:e} for {built:e}"
                 );
             }
             let pairs = principal_vectors(&a, &b).unwrap();
             for (found, built) in pairs.angles.iter().zip(&angles) {
                 assert!(
-                    (found - built).abs() <= promised(m),
+                    abs_diff_eq!(found, built, epsilon = promised(m)),
                     "R^{m}, vectors: {found:e} for {built:e}"
                 );
             }
@@ -128,7 +129,7 @@ fn single_precision_angles_agree_with_double() {
         for (x, y) in wide.iter().zip(&principal_angles(&c, &d).unwrap()) {
             // Bases rounded to f32 turn by up to sqrt(m) eps / 2.
             assert!(
-                (x - f64::from(*y)).abs() <= 8.0 * f64::from(f32::EPSILON),
+                abs_diff_eq!(*x, f64::from(*y), epsilon = 8.0 * f64::from(f32::EPSILON)),
                 "{x} and {y}"
             );
         }

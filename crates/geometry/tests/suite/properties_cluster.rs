@@ -1,6 +1,7 @@
 //! k-means and nearest neighbours on the manifold.
 
 use crate::strategies::{cases, random_point, rebased, rng, roomy_dimensions, tangent_of_length};
+use approx::{abs_diff_eq, relative_eq};
 use egg_geometry::{
     CentreKind, Distance, Extension, GrassmannKMeans, GrassmannPoint, distance, extended_distance,
     nearest_neighbours,
@@ -89,7 +90,7 @@ proptest! {
                 prop_assert!(d.iter().all(|other| d[*label] <= other + 1e-12));
                 inertia += d[*label] * d[*label];
             }
-            prop_assert!((found.inertia - inertia).abs() <= 1e-12);
+            prop_assert!(abs_diff_eq!(found.inertia, inertia, epsilon = 1e-12));
         }
     }
 
@@ -169,9 +170,14 @@ proptest! {
             let chosen: Vec<usize> = found.indices.row(row).to_vec();
             let listed = found.distances.row(row).to_vec();
             for (rank, index) in chosen.iter().enumerate() {
-                let same = listed[rank] == all[*index]
-                    || (listed[rank] - all[*index]).abs() <= 1e-12 * all[*index].max(1.0);
-                prop_assert!(same, "{} and {}", listed[rank], all[*index]);
+                let tolerance = 1e-12 * all[*index].max(1.0);
+                // Not `abs_diff_eq`: infinity minus itself is not a number.
+                prop_assert!(
+                    relative_eq!(listed[rank], all[*index], epsilon = tolerance, max_relative = 0.0),
+                    "{} and {}",
+                    listed[rank],
+                    all[*index]
+                );
                 if rank > 0 {
                     prop_assert!(listed[rank - 1] <= listed[rank]);
                     // Of equals, the lower index first.

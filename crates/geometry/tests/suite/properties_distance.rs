@@ -7,6 +7,7 @@ use crate::strategies::{
     cases, dimensions, orthonormal, pair_with_angles, point_of, projectors_apart, promised, random_point,
     rebased, roomy_dimensions, rotated,
 };
+use approx::{abs_diff_eq, relative_eq};
 use egg_geometry::{Distance, Extension, Flatten, GrassmannPoint, Kernel};
 use egg_geometry::{
     cross_distances, distance, distance_matrix, extended_distance, principal_angles, projector_distance,
@@ -39,7 +40,7 @@ fn by_formula(distance: Distance, angles: &[f64]) -> f64 {
 
 /// Equal to a tolerance, or both infinite.
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    a == b || (a - b).abs() <= tolerance
+    relative_eq!(a, b, epsilon = tolerance, max_relative = 0.0)
 }
 
 /// Subspaces of any dimensions of one R^m.
@@ -140,26 +141,27 @@ proptest! {
             let tolerance = 4.0 * promised(m) + wanted.powi(3);
             let found = distance(&a, &b, kind).unwrap();
             prop_assert!(
-                (found - wanted).abs() <= tolerance,
+                abs_diff_eq!(found, wanted, epsilon = tolerance),
                 "{}: {found:e} for {wanted:e}",
                 kind.name()
             );
             let pair = [a.clone(), b.clone()];
             let matrix = distance_matrix(&pair, kind, Extension::YeLim).unwrap();
             prop_assert!(
-                (matrix[[0, 1]] - wanted).abs() <= tolerance,
+                abs_diff_eq!(matrix[[0, 1]], wanted, epsilon = tolerance),
                 "{} in a matrix",
                 kind.name()
             );
             let cross = cross_distances(&pair[..1], &pair[1..], kind, Extension::YeLim).unwrap();
             prop_assert!(
-                (cross[[0, 0]] - wanted).abs() <= tolerance,
+                abs_diff_eq!(cross[[0, 0]], wanted, epsilon = tolerance),
                 "{} across",
                 kind.name()
             );
         }
         let full = projector_distance(&a, &b).unwrap();
-        prop_assert!((full - norm * std::f64::consts::SQRT_2).abs() <= 4.0 * promised(m) + norm.powi(3));
+        let tolerance = 4.0 * promised(m) + norm.powi(3);
+        prop_assert!(abs_diff_eq!(full, norm * std::f64::consts::SQRT_2, epsilon = tolerance));
     }
 
     #[test]
@@ -243,12 +245,12 @@ proptest! {
         );
         for (x, y) in before.iter().zip(&after) {
             // Twice the promise, and the rounding of the rotation.
-            prop_assert!((x - y).abs() <= 2.0 * promised(m));
+            prop_assert!(abs_diff_eq!(x, y, epsilon = 2.0 * promised(m)));
         }
         for kind in Distance::ALL.into_iter().filter(|kind| kind.is_metric()) {
             let a = distance(&points[0], &points[1], kind).unwrap();
             let b = distance(&turned[0], &turned[1], kind).unwrap();
-            prop_assert!((a - b).abs() <= 1e-13, "{}", kind.name());
+            prop_assert!(abs_diff_eq!(a, b, epsilon = 1e-13), "{}", kind.name());
         }
     }
 
@@ -256,15 +258,16 @@ proptest! {
     fn projector_norms_are_what_they_say(points in mixed_points(2)) {
         let (a, b) = (&points[0], &points[1]);
         let long_way = projectors_apart(a, b);
-        prop_assert!((projector_distance(a, b).unwrap() - long_way).abs() <= 1e-13);
+        prop_assert!(abs_diff_eq!(projector_distance(a, b).unwrap(), long_way, epsilon = 1e-13));
         let difference = &a.embed(Flatten::Isometric) - &b.embed(Flatten::Isometric);
-        prop_assert!((difference.dot(&difference).sqrt() - long_way).abs() <= 1e-13);
+        prop_assert!(abs_diff_eq!(difference.dot(&difference).sqrt(), long_way, epsilon = 1e-13));
         let kernel = a.embed(Flatten::Isometric).dot(&b.embed(Flatten::Isometric));
-        prop_assert!((Kernel::Projection.value(a, b).unwrap() - kernel).abs() <= 1e-13);
+        prop_assert!(abs_diff_eq!(Kernel::Projection.value(a, b).unwrap(), kernel, epsilon = 1e-13));
         if a.dimension() == b.dimension() {
-            prop_assert!((distance(a, b, Distance::ProjectionFull).unwrap() - long_way).abs() <= 1e-13);
+            let full = distance(a, b, Distance::ProjectionFull).unwrap();
+            prop_assert!(abs_diff_eq!(full, long_way, epsilon = 1e-13));
             let halved = distance(a, b, Distance::Projection).unwrap();
-            prop_assert!((halved - long_way / 2f64.sqrt()).abs() <= 1e-13);
+            prop_assert!(abs_diff_eq!(halved, long_way / 2f64.sqrt(), epsilon = 1e-13));
         }
     }
 
@@ -324,9 +327,10 @@ proptest! {
                         Kernel::Projection => squares.sum(),
                         _ => squares.product(),
                     };
-                    prop_assert!((gram[[i, j]] - wanted).abs() <= 1e-13);
+                    prop_assert!(abs_diff_eq!(gram[[i, j]], wanted, epsilon = 1e-13));
                     prop_assert_eq!(gram[[i, j]], gram[[j, i]]);
-                    prop_assert!((kernel.value(&points[i], &points[j]).unwrap() - wanted).abs() <= 1e-13);
+                    let alone = kernel.value(&points[i], &points[j]).unwrap();
+                    prop_assert!(abs_diff_eq!(alone, wanted, epsilon = 1e-13));
                 }
             }
         }
@@ -380,9 +384,9 @@ fn large_sets_cross_the_tiles() {
             for i in 0..points.len() {
                 for j in 0..i {
                     let alone = extended_distance(&points[i], &points[j], kind, extension).unwrap();
-                    assert!((matrix[[i, j]] - alone).abs() <= 1e-12, "{i}, {j}");
+                    assert!(abs_diff_eq!(matrix[[i, j]], alone, epsilon = 1e-12), "{i}, {j}");
                     let value = Kernel::Projection.value(&points[i], &points[j]).unwrap();
-                    assert!((gram[[i, j]] - value).abs() <= 1e-12, "{i}, {j}");
+                    assert!(abs_diff_eq!(gram[[i, j]], value, epsilon = 1e-12), "{i}, {j}");
                 }
             }
         }

@@ -3,6 +3,7 @@
 use crate::strategies::{
     any_matrix, any_rule, cases, frobenius, gaussian, generic_matrix, max_abs, shuffled,
 };
+use approx::abs_diff_eq;
 use egg_geometry::{Factors, Flatten, RankRule, Workspace};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
@@ -55,7 +56,7 @@ proptest! {
         // A step of 1e-3 of the gap leaves (1e-3)^4 times the fifth derivative,
         // some 5! in these units, and eps / 1e-3 of rounding.
         prop_assert!(
-            (slope - differences).abs() <= 1e-10 * scale,
+            abs_diff_eq!(slope, differences, epsilon = 1e-10 * scale),
             "{slope} for {differences}"
         );
     }
@@ -77,7 +78,7 @@ proptest! {
             } else {
                 steepness(&factors) / factors.choice().gap
             };
-        prop_assert!(max_abs((&a - &b).view()) <= tolerance);
+        prop_assert!(abs_diff_eq!(a, b, epsilon = tolerance));
     }
 
     #[test]
@@ -100,7 +101,7 @@ proptest! {
         prop_assert!(inner(&along, &turn.dot(&h)).abs() <= 10.0 * tolerance);
         // Only the symmetric part of dL/dP matters.
         let again = gradient(&h, rule, &g.t().to_owned());
-        prop_assert!(max_abs((&again - &along).view()) <= 1e-15 * max_abs(along.view()));
+        prop_assert!(abs_diff_eq!(again, along, epsilon = 1e-15 * max_abs(along.view())));
     }
 
     #[test]
@@ -117,7 +118,7 @@ proptest! {
         let (c, a) = (2f64.powi(power), 2f64.powi(other));
         let scaled = gradient(&(&h * c), rule, &(&g * a));
         for (x, y) in along.iter().zip(&scaled) {
-            prop_assert!((x * a / c - y).abs() <= 1e-14 * y.abs(), "{x:e} and {y:e}");
+            prop_assert!(abs_diff_eq!(x * a / c, y, epsilon = 1e-14 * y.abs()), "{x:e} and {y:e}");
         }
     }
 
@@ -139,7 +140,7 @@ proptest! {
                 true => 0.0,
                 false => frobenius(g.view()) * steepness(&factors),
             };
-            prop_assert!(max_abs((&out - &wanted).view()) <= 1e-14 * rounding);
+            prop_assert!(abs_diff_eq!(out, wanted, epsilon = 1e-14 * rounding));
         }
     }
 

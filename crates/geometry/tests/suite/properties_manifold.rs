@@ -7,6 +7,7 @@ use crate::strategies::{
     pair_with_angles, projectors_apart, random_point, rebased, roomy_dimensions, rotated, tangent_of_length,
     tangent_with_angles,
 };
+use approx::{abs_diff_eq, relative_eq};
 use egg_geometry::{
     Distance, Flatten, GrassmannPoint, Tangent, distance, exp_batch, injectivity_radius, log_batch,
     nearest_point, nearest_point_to_flat,
@@ -77,7 +78,7 @@ proptest! {
         let d = tangent_with_angles(&point, &angles, seed);
         let there = point.exp(&d).unwrap();
         prop_assert!(orthonormality_defect(there.basis()) <= 1e-14);
-        prop_assert!((geodesic(&point, &there) - norm(&angles)).abs() <= ROUNDING);
+        prop_assert!(abs_diff_eq!(geodesic(&point, &there), norm(&angles), epsilon = ROUNDING));
         let back = point.log(&there).unwrap();
         // Near the cut locus (cos = 1e-3) an error turns the matching of principal
         // vectors by up to eps / 1e-3.
@@ -91,7 +92,7 @@ proptest! {
             "{angles:?}: {:e}",
             apart(&back, &d)
         );
-        prop_assert!((back.norm() - norm(&angles)).abs() <= ROUNDING);
+        prop_assert!(abs_diff_eq!(back.norm(), norm(&angles), epsilon = ROUNDING));
         prop_assert_eq!(injectivity_radius::<f64>(), FRAC_PI_2);
     }
 
@@ -100,7 +101,7 @@ proptest! {
         let (a, b) = pair_with_angles(m, &all[..p], p, seed);
         let d = a.log(&b).unwrap();
         prop_assert!(max_abs(a.basis().t().dot(&d.matrix()).view()) <= ROUNDING);
-        prop_assert!((d.norm() - norm(&all[..p])).abs() <= ROUNDING);
+        prop_assert!(abs_diff_eq!(d.norm(), norm(&all[..p]), epsilon = ROUNDING));
         let there = a.exp(&d).unwrap();
         prop_assert!(geodesic(&there, &b) <= ROUNDING, "{:e}", geodesic(&there, &b));
         prop_assert_eq!(&exp_batch(&[(&a, &d), (&a, &d.scaled(0.5))]).unwrap()[0], &there);
@@ -117,7 +118,7 @@ proptest! {
         angles[0] = FRAC_PI_2;
         let (a, b) = pair_with_angles(m, &angles, p, seed);
         let d = a.log(&b).unwrap();
-        prop_assert!((d.norm() - norm(&angles)).abs() <= ROUNDING);
+        prop_assert!(abs_diff_eq!(d.norm(), norm(&angles), epsilon = ROUNDING));
         prop_assert!(geodesic(&a.exp(&d).unwrap(), &b) <= ROUNDING);
     }
 
@@ -131,9 +132,9 @@ proptest! {
         let (a, b) = pair_with_angles(m, &all[..p], p, seed);
         let length = geodesic(&a, &b);
         let on_the_way = a.geodesic(&b, time).unwrap();
-        prop_assert!((geodesic(&a, &on_the_way) - time.abs() * length).abs() <= ROUNDING);
+        prop_assert!(abs_diff_eq!(geodesic(&a, &on_the_way), time.abs() * length, epsilon = ROUNDING));
         if time >= 0.0 {
-            prop_assert!((geodesic(&on_the_way, &b) - (1.0 - time) * length).abs() <= ROUNDING);
+            prop_assert!(abs_diff_eq!(geodesic(&on_the_way, &b), (1.0 - time) * length, epsilon = ROUNDING));
         }
         prop_assert!(geodesic(&a.geodesic(&b, 0.0).unwrap(), &a) <= ROUNDING);
         prop_assert!(geodesic(&a.geodesic(&b, 1.0).unwrap(), &b) <= ROUNDING);
@@ -183,8 +184,9 @@ proptest! {
             point.transport(&along, &y).unwrap(),
         );
         let end = point.exp(&along).unwrap();
-        prop_assert!((x.inner(&y).unwrap() - there_x.inner(&there_y).unwrap()).abs() <= 10.0 * ROUNDING);
-        prop_assert!((there_x.norm() - lengths[0]).abs() <= ROUNDING * lengths[0].max(1.0));
+        let (here, there) = (x.inner(&y).unwrap(), there_x.inner(&there_y).unwrap());
+        prop_assert!(abs_diff_eq!(here, there, epsilon = 10.0 * ROUNDING));
+        prop_assert!(abs_diff_eq!(there_x.norm(), lengths[0], epsilon = ROUNDING * lengths[0].max(1.0)));
         prop_assert!(max_abs(end.basis().t().dot(&there_x.matrix()).view()) <= ROUNDING);
         prop_assert!(end.tangent(there_x.matrix().to_owned()).is_ok());
         // Linear.
@@ -242,7 +244,7 @@ proptest! {
         // symmetric positive definite. The QR factor leaves a triangle.
         let moved = &point.basis() + &d.matrix();
         let stretch = polar.basis().t().dot(&moved);
-        prop_assert!(max_abs((&stretch - &stretch.t()).view()) <= ROUNDING * (1.0 + length));
+        prop_assert!(abs_diff_eq!(stretch, stretch.t(), epsilon = ROUNDING * (1.0 + length)));
         let triangle = qr.basis().t().dot(&moved);
         for ((row, column), entry) in triangle.indexed_iter() {
             prop_assert!(row <= column || entry.abs() <= ROUNDING * (1.0 + length));
@@ -265,7 +267,7 @@ proptest! {
             .sqrt();
         let there = point.exp(&d).unwrap();
         for retracted in [point.retract_qr(&d).unwrap(), point.retract_polar(&d).unwrap()] {
-            prop_assert!((geodesic(&retracted, &there) - wanted).abs() <= ROUNDING);
+            prop_assert!(abs_diff_eq!(geodesic(&retracted, &there), wanted, epsilon = ROUNDING));
         }
         // As bases: polar to third order (with 1/3, see the series of D's
         // factors), QR to second.
@@ -294,7 +296,7 @@ proptest! {
             .sum::<f64>()
             .sqrt();
         // tan magnifies an error of the angle by 1 + tan^2.
-        prop_assert!((d.norm() - tangents).abs() <= ROUNDING * (1.0 + tangents * tangents));
+        prop_assert!(abs_diff_eq!(d.norm(), tangents, epsilon = ROUNDING * (1.0 + tangents * tangents)));
         let tolerance = ROUNDING * (1.0 + tangents);
         prop_assert!(geodesic(&a.retract_qr(&d).unwrap(), &b) <= tolerance);
         prop_assert!(geodesic(&a.retract_polar(&d).unwrap(), &b) <= tolerance);
@@ -321,7 +323,8 @@ proptest! {
             prop_assert!(projectors_apart(&point, &nearest.point) <= ROUNDING);
             prop_assert!(nearest.distance <= ROUNDING);
             let gap = if p == m { f64::INFINITY } else { 1.0 };
-            prop_assert!(nearest.gap == gap || (nearest.gap - gap).abs() <= ROUNDING);
+            // Not `abs_diff_eq`: infinity minus itself is not a number.
+            prop_assert!(relative_eq!(nearest.gap, gap, epsilon = ROUNDING, max_relative = 0.0));
         }
         if p < m {
             let complement = point.complement().unwrap();
@@ -341,7 +344,8 @@ proptest! {
         let off = |point: &GrassmannPoint<f64>| {
             frobenius((&matrix - &point.basis().dot(&point.basis().t())).view())
         };
-        prop_assert!((off(&nearest.point) - nearest.distance).abs() <= ROUNDING * (1.0 + nearest.distance));
+        let tolerance = ROUNDING * (1.0 + nearest.distance);
+        prop_assert!(abs_diff_eq!(off(&nearest.point), nearest.distance, epsilon = tolerance));
         for other in 0..20 {
             prop_assert!(
                 off(&random_point(m, p, seed.wrapping_add(other))) >= nearest.distance - ROUNDING * 10.0
@@ -358,15 +362,14 @@ proptest! {
             prop_assert_eq!(flat.len(), m * (m + 1) / 2);
             let back = flatten.unflatten(flat.view()).unwrap();
             // sqrt(2) and its inverse cost an ulp or two.
-            prop_assert!(
-                max_abs((&back - &symmetric).view()) <= 4.0 * f64::EPSILON * max_abs(symmetric.view())
-            );
+            let tolerance = 4.0 * f64::EPSILON * max_abs(symmetric.view());
+            prop_assert!(abs_diff_eq!(back, symmetric, epsilon = tolerance));
             prop_assert_eq!(&back, &back.t());
             if flatten == Flatten::Upper {
                 prop_assert_eq!(&back, &symmetric);
             } else {
                 let square = frobenius(symmetric.view()).powi(2);
-                prop_assert!((flat.dot(&flat) - square).abs() <= 1e-14 * square);
+                prop_assert!(abs_diff_eq!(flat.dot(&flat), square, epsilon = 1e-14 * square));
             }
         }
         prop_assert_eq!(Flatten::length(m), m * (m + 1) / 2);
@@ -385,7 +388,7 @@ proptest! {
             prop_assert_eq!(&gradient, &gradient.t());
             let as_vectors = upstream.dot(&flatten.flatten(direction.view()).unwrap());
             let as_matrices: f64 = gradient.iter().zip(&direction).map(|(a, b)| a * b).sum();
-            prop_assert!((as_vectors - as_matrices).abs() <= 1e-13 * (m * m) as f64);
+            prop_assert!(abs_diff_eq!(as_vectors, as_matrices, epsilon = 1e-13 * (m * m) as f64));
         }
     }
 

@@ -4,6 +4,7 @@ use crate::strategies::{
     cases, frobenius, orthonormal, orthonormality_defect, projectors_apart, random_point, rebased,
     roomy_dimensions, rotated, tangent_of_length,
 };
+use approx::abs_diff_eq;
 use egg_geometry::{
     Distance, GrassmannPoint, KarcherSolver, distance, extrinsic_mean, karcher_mean, weighted_extrinsic_mean,
 };
@@ -69,10 +70,10 @@ proptest! {
             extrinsic_mean(&turned, p).unwrap(),
         );
         prop_assert!(geodesic(&rotated(&before.point, &rotation), &after.point) <= EXTRINSIC);
-        prop_assert!((before.gap - after.gap).abs() <= EXTRINSIC);
+        prop_assert!(abs_diff_eq!(before.gap, after.gap, epsilon = EXTRINSIC));
         let (before, after) = (karcher_mean(&points).unwrap(), karcher_mean(&turned).unwrap());
         prop_assert!(geodesic(&rotated(&before.point, &rotation), &after.point) <= KARCHER);
-        prop_assert!((before.variance - after.variance).abs() <= KARCHER);
+        prop_assert!(abs_diff_eq!(before.variance, after.variance, epsilon = KARCHER));
     }
 
     #[test]
@@ -93,8 +94,8 @@ proptest! {
         prop_assert!(geodesic(&extrinsic_mean(&points, p).unwrap().point, &centre) <= EXTRINSIC * 10.0);
         let karcher = karcher_mean(&points).unwrap();
         prop_assert!(geodesic(&karcher.point, &centre) <= KARCHER);
-        prop_assert!((karcher.radius - radius).abs() <= KARCHER);
-        prop_assert!((karcher.variance - radius * radius).abs() <= KARCHER);
+        prop_assert!(abs_diff_eq!(karcher.radius, radius, epsilon = KARCHER));
+        prop_assert!(abs_diff_eq!(karcher.variance, radius * radius, epsilon = KARCHER));
         prop_assert!(karcher.unique && karcher.converged);
     }
 
@@ -112,11 +113,11 @@ proptest! {
         let weighted = weighted_extrinsic_mean(&points, &weights, p).unwrap();
         let plain = extrinsic_mean(&repeated, p).unwrap();
         prop_assert!(geodesic(&weighted.point, &plain.point) <= EXTRINSIC);
-        prop_assert!((weighted.gap - plain.gap).abs() <= EXTRINSIC);
+        prop_assert!(abs_diff_eq!(weighted.gap, plain.gap, epsilon = EXTRINSIC));
         let weighted = KarcherSolver::default().run_weighted(&points, &weights).unwrap();
         let plain = karcher_mean(&repeated).unwrap();
         prop_assert!(geodesic(&weighted.point, &plain.point) <= KARCHER);
-        prop_assert!((weighted.variance - plain.variance).abs() <= KARCHER);
+        prop_assert!(abs_diff_eq!(weighted.variance, plain.variance, epsilon = KARCHER));
     }
 
     #[test]
@@ -157,13 +158,13 @@ proptest! {
         prop_assert!(orthonormality_defect(mean.point.basis()) <= EXTRINSIC);
         let (gradient, variance) = gradient_and_variance(&mean.point, &points);
         prop_assert!(gradient <= 2e-12, "{gradient:e}");
-        prop_assert!((mean.gradient_norm - gradient).abs() <= 1e-13);
-        prop_assert!((mean.variance - variance).abs() <= 1e-13);
+        prop_assert!(abs_diff_eq!(mean.gradient_norm, gradient, epsilon = 1e-13));
+        prop_assert!(abs_diff_eq!(mean.variance, variance, epsilon = 1e-13));
         let farthest = points
             .iter()
             .map(|point| geodesic(&mean.point, point))
             .fold(0.0, f64::max);
-        prop_assert!((mean.radius - farthest).abs() <= 1e-13);
+        prop_assert!(abs_diff_eq!(mean.radius, farthest, epsilon = 1e-13));
         let (_, extrinsic) = gradient_and_variance(&extrinsic_mean(&points, p).unwrap().point, &points);
         prop_assert!(variance <= extrinsic + 1e-14);
         for k in 0..10 {
@@ -212,7 +213,7 @@ proptest! {
         for p in 1..m {
             let mean = extrinsic_mean(&nested, p).unwrap();
             // Direction i is in m - i of the m subspaces.
-            prop_assert!((mean.gap - 1.0 / m as f64).abs() <= EXTRINSIC);
+            prop_assert!(abs_diff_eq!(mean.gap, 1.0 / m as f64, epsilon = EXTRINSIC));
             prop_assert!(geodesic(&mean.point, &nested[p - 1]) <= EXTRINSIC * m as f64);
         }
     }

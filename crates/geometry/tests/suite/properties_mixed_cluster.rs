@@ -139,7 +139,8 @@ proptest! {
 
         // In another order, in other bases, elsewhere in R^m.
         let rotation = orthonormal(12, 12, seed ^ 5);
-        let turned: Vec<_> = points.iter().rev().map(|point| rotated(&rebased(point, seed), &rotation)).collect();
+        let moved = |point| rotated(&rebased(point, seed), &rotation);
+        let turned: Vec<_> = points.iter().rev().map(moved).collect();
         let again = GrassmannKMeans::new(k).fit(&turned, &mut rng(seed)).unwrap();
         let backwards: Vec<usize> = again.labels.iter().rev().copied().collect();
         prop_assert!(same_partition(&backwards, &planted));
@@ -157,7 +158,11 @@ proptest! {
             let mut last = f64::INFINITY;
             for max_iterations in 1..=12 {
                 // The same start every time, one assignment longer.
-                let settings = GrassmannKMeans { starts: 1, max_iterations, ..GrassmannKMeans::new(clusters) };
+                let settings = GrassmannKMeans {
+                    starts: 1,
+                    max_iterations,
+                    ..GrassmannKMeans::new(clusters)
+                };
                 let found = settings.fit(&points, &mut rng(seed)).unwrap();
                 check_assignment(&points, &found)?;
                 prop_assert!(

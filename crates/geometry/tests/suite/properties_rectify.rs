@@ -4,6 +4,7 @@ use crate::strategies::{
     any_matrix, any_rule, cases, dimensions, exact_rank, frobenius, generic_matrix, integer_matrix, max_abs,
     orthonormality_defect, random_point, rebased, scale_free_rule, shuffled,
 };
+use approx::abs_diff_eq;
 use egg_geometry::{Factors, Scalar, Workspace, principal_angles, rectify_nodes};
 use egg_geometry::{Flatten, RankRule, Rectified, embed_batch, project_batch, rectify, rectify_batch};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -102,9 +103,9 @@ proptest! {
     fn a_projector_is_one(h in any_matrix(), rule in any_rule()) {
         let rectified = rectify(h.view(), rule).unwrap();
         let p = rectified.projector();
-        prop_assert!(max_abs((&p.dot(&p) - &p).view()) <= 1e-13);
+        prop_assert!(abs_diff_eq!(p.dot(&p), p, epsilon = 1e-13));
         prop_assert_eq!(&p, &p.t(), "symmetric to the bit, whatever the kernels");
-        prop_assert!((p.diag().sum() - rectified.choice.p as f64).abs() <= 1e-13);
+        prop_assert!(abs_diff_eq!(p.diag().sum(), rectified.choice.p as f64, epsilon = 1e-13));
         prop_assert!(orthonormality_defect(rectified.basis.view()) <= 1e-13);
     }
 
@@ -117,7 +118,7 @@ proptest! {
         let projector = rectified.projector();
         prop_assert_eq!(&projector, &projector.t());
         let trace = widened(projector.view()).diag().sum();
-        prop_assert!((trace - rectified.choice.p as f64).abs() <= 16.0 * f32::eps());
+        prop_assert!(abs_diff_eq!(trace, rectified.choice.p as f64, epsilon = 16.0 * f32::eps()));
     }
 
     #[test]
@@ -127,8 +128,8 @@ proptest! {
         let c = h.t().dot(&h);
         let largest = max_abs(c.view()).max(f64::MIN_POSITIVE);
         // P C = C P, and H P has exactly the energy of the first p values.
-        let commutator = c.dot(&projector) - projector.dot(&c);
-        prop_assert!(max_abs(commutator.view()) <= 1e-13 * largest);
+        let (left, right) = (projector.dot(&c), c.dot(&projector));
+        prop_assert!(abs_diff_eq!(left, right, epsilon = 1e-13 * largest));
         let energy = |count: usize| {
             rectified
                 .singular_values
@@ -138,9 +139,9 @@ proptest! {
                 .sum::<f64>()
         };
         let all = energy(usize::MAX);
-        prop_assert!((frobenius(h.view()).powi(2) - all).abs() <= 1e-13 * all);
+        prop_assert!(abs_diff_eq!(frobenius(h.view()).powi(2), all, epsilon = 1e-13 * all));
         let kept = frobenius(h.dot(&projector).view()).powi(2);
-        prop_assert!((kept - energy(rectified.choice.p)).abs() <= 1e-13 * all);
+        prop_assert!(abs_diff_eq!(kept, energy(rectified.choice.p), epsilon = 1e-13 * all));
         let total = rectified.singular_values.sum();
         let share = rectified
             .singular_values
@@ -148,7 +149,7 @@ proptest! {
             .take(rectified.choice.p)
             .sum::<f64>()
             / total.max(1e-300);
-        prop_assert!((rectified.choice.captured - share).abs() <= 1e-14);
+        prop_assert!(abs_diff_eq!(rectified.choice.captured, share, epsilon = 1e-14));
     }
 
     #[test]
@@ -229,7 +230,7 @@ proptest! {
             // Scaling rounds every entry: an error of eps / 2 as in the SVD.
             let tolerance = rounding_of_projector(&h, &a);
             prop_assert_eq!(a.choice.p, b.choice.p, "c = {:e}", c);
-            prop_assert!(max_abs((a.projector() - b.projector()).view()) <= tolerance);
+            prop_assert!(abs_diff_eq!(a.projector(), b.projector(), epsilon = tolerance));
         }
     }
 
@@ -264,7 +265,7 @@ proptest! {
                 // near 0 is the larger error, sqrt(eps) apart at worst if
                 // squared, so they are compared squared.
                 let (a, b) = (apart(short.view()).powi(2), apart(long.view()).powi(2));
-                prop_assert!((a - b).abs() <= 1e-13, "rows {i} and {j}: {a} and {b}");
+                prop_assert!(abs_diff_eq!(a, b, epsilon = 1e-13), "rows {i} and {j}: {a} and {b}");
             }
         }
     }
@@ -278,8 +279,9 @@ proptest! {
         // Ratio counts the columns of H on both sides, so p agrees for all rules.
         prop_assert_eq!(nodes.choice.p, graph.choice.p);
         // H maps one subspace onto the other: H P = Q H.
-        let difference = h.dot(&graph.projector()) - nodes.projector().dot(&h);
-        prop_assert!(max_abs(difference.view()) <= rounding_of_projector(&h, &graph) * max_abs(h.view()));
+        let (left, right) = (h.dot(&graph.projector()), nodes.projector().dot(&h));
+        let tolerance = rounding_of_projector(&h, &graph) * max_abs(h.view());
+        prop_assert!(abs_diff_eq!(left, right, epsilon = tolerance));
     }
 
     #[test]
@@ -293,7 +295,7 @@ proptest! {
         prop_assert_eq!(&rectify_batch(&views, rule).unwrap(), &single);
         for (projector, one) in project_batch(&views, rule).unwrap().iter().zip(&single) {
             prop_assert_eq!(projector, &projector.t());
-            prop_assert!(max_abs((projector - &one.projector()).view()) <= 1e-14);
+            prop_assert!(abs_diff_eq!(*projector, one.projector(), epsilon = 1e-14));
         }
         // embed_batch wants one m: cut or pad the columns.
         let same: Vec<Array2<f64>> = matrices
@@ -311,7 +313,7 @@ proptest! {
                 prop_assert_eq!(row.to_vec(), alone);
                 let rectified = rectify(*h, rule).unwrap();
                 let by_hand = flatten.flatten(rectified.projector().view()).unwrap();
-                prop_assert!((&row - &by_hand).iter().all(|d| d.abs() <= 1e-14));
+                prop_assert!(abs_diff_eq!(row, by_hand, epsilon = 1e-14));
             }
         }
     }
@@ -324,10 +326,10 @@ proptest! {
         prop_assume!(wide.choice.gap >= 1e-3);
         let narrow = rectify(h.view(), rule).unwrap();
         prop_assert_eq!(wide.choice.p, narrow.choice.p);
-        let difference = wide.projector() - widened(narrow.projector().view());
-        prop_assert!(max_abs(difference.view()) <= 4.0 * f32::eps());
+        let again = widened(narrow.projector().view());
+        prop_assert!(abs_diff_eq!(wide.projector(), again, epsilon = 4.0 * f32::eps()));
         for (a, b) in wide.singular_values.iter().zip(&narrow.singular_values) {
-            prop_assert!((a - b.as_f64()).abs() <= 2.0 * f32::eps() * wide.singular_values[0]);
+            prop_assert!(abs_diff_eq!(*a, b.as_f64(), epsilon = 2.0 * f32::eps() * wide.singular_values[0]));
         }
     }
 
@@ -335,7 +337,7 @@ proptest! {
     fn a_point_does_not_depend_on_its_basis((m, p) in dimensions(6), seed in any::<u64>()) {
         let a = random_point(m, p, seed);
         let (b, other) = (rebased(&a, seed ^ 1), random_point(m, p, seed ^ 2));
-        prop_assert!(max_abs((a.projector() - b.projector()).view()) <= 1e-14);
+        prop_assert!(abs_diff_eq!(a.projector(), b.projector(), epsilon = 1e-14));
         // The accuracy that principal angles promise.
         let tolerance = 2e-15 * (m as f64).sqrt();
         for (x, y) in principal_angles(&a, &other)
@@ -343,7 +345,7 @@ proptest! {
             .iter()
             .zip(&principal_angles(&b, &other).unwrap())
         {
-            prop_assert!((x - y).abs() <= tolerance);
+            prop_assert!(abs_diff_eq!(x, y, epsilon = tolerance));
         }
         prop_assert!(
             principal_angles(&a, &b)
