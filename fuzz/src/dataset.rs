@@ -1,7 +1,8 @@
 //! What holds of every data set, whatever it was read from.
 
 use egg_graph::{
-    Features, GraphBatch, GraphDataset, NodeFeatures, Propagation, ReadOptions, SelfLoops, Targets,
+    Features, GraphBatch, GraphDataset, Header, NodeFeatures, Propagation, ReadOptions, SelfLoops,
+    TableOptions, Targets,
 };
 
 use crate::outcome::Outcome;
@@ -19,6 +20,8 @@ pub(crate) fn options(input: &[u8]) -> ReadOptions {
         NodeFeatures::Attributes,
         NodeFeatures::Both,
     ];
+    // Mostly as the tables tell.
+    let headers = [Header::Auto, Header::Auto, Header::Auto, Header::Yes, Header::No];
     ReadOptions {
         self_loops: if input.len().is_multiple_of(2) {
             SelfLoops::Remove
@@ -26,6 +29,10 @@ pub(crate) fn options(input: &[u8]) -> ReadOptions {
             SelfLoops::Keep
         },
         node_features: features[input.len() / 2 % features.len()],
+        tables: TableOptions {
+            header: headers[input.len() / 8 % headers.len()],
+            ..TableOptions::default()
+        },
         max_bytes: 1 << 20,
         max_pickle_bytes: 1 << 20,
     }

@@ -81,7 +81,7 @@ mod spectral;
 mod svd;
 
 pub use angles::{principal_angles, projection_distance};
-pub use egg_geometry::{Flatten, RankChoice, RankRule};
+pub use egg_geometry::{Flatten, RankChoice, RankRule, backend, blas_kernels};
 pub use embed::{Embedder, GraphSpectrum, grassmann_embed};
 pub use error::{Error, Result};
 pub use filter::Filter;

@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use egg_gnn::cluster::egg::Weighting;
 use egg_gnn::cluster::pipeline::Preset;
 use egg_gnn::geometry::RankRule;
+use egg_gnn::graph::{Header, NodeFeatures, NodeIds, ReadOptions, TableOptions};
 use egg_gnn::pool::PoolingConfig;
 use egg_gnn::pool::model::Architecture;
 use egg_gnn::pool::protocol::Protocol;
@@ -59,7 +60,7 @@ impl Command {
 }
 
 /// What all commands on data take.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Common {
     /// One JSON object per line on standard output, and nothing else there
     #[arg(long)]
@@ -70,6 +71,97 @@ pub(crate) struct Common {
     /// Where registered data sets are [default: EGG_DATASETS, else datasets/prepared]
     #[arg(long, value_name = "DIR")]
     pub(crate) datasets: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// What files can't say themselves.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "How files are read")]
+pub(crate) struct Reading {
+    /// Whether ids of nodes count from 0 or from 1, or are names [default: by the files]
+    #[arg(long, value_name = "0|1|names", value_parser = node_ids)]
+    ids_from: Option<NodeIds>,
+    /// Whether the first row of a table names its columns [default: by the table]
+    #[arg(long, value_name = "yes|no", value_parser = header)]
+    header: Option<Header>,
+    /// The columns of the two ends of an edge, by name or number [default: by the header, else the first two]
+    #[arg(long, value_name = "source=A,target=B", value_parser = ends)]
+    columns: Option<(String, String)>,
+    /// The column of the weights of edges, by name or number [default: one that is called weight]
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// Which node data of a TU data set are features [default: labels if there are any, else attributes]
+    #[arg(long, value_name = "labels|attributes|both", value_parser = node_features)]
+    pub(crate) node_features: Option<NodeFeatures>,
+    /// Take data under a registered name whose content is not what the registry knows
+    #[arg(long)]
+    pub(crate) allow_modified: bool,
+}
+
+impl Reading {
+    /// For the readers.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let (source, target) = self.columns.clone().unzip();
+        ReadOptions {
+            node_features: self.node_features.unwrap_or_default(),
+            tables: TableOptions {
+                header: self.header.unwrap_or_default(),
+                ids: self.ids_from,
+                source,
+                target,
+                weight: self.weight.clone(),
+            },
+            ..ReadOptions::default()
+        }
+    }
+}
+
+fn node_ids(text: &str) -> Result<NodeIds, String> {
+    match text {
+        "0" => Ok(NodeIds::ZeroBased),
+        "1" => Ok(NodeIds::OneBased),
+        "names" => Ok(NodeIds::Named),
+        _ => Err("0, 1 or names".into()),
+    }
+}
+
+fn header(text: &str) -> Result<Header, String> {
+    match text {
+        "yes" => Ok(Header::Yes),
+        "no" => Ok(Header::No),
+        _ => Err("yes or no".into()),
+    }
+}
+
+fn node_features(text: &str) -> Result<NodeFeatures, String> {
+    match text {
+        "labels" => Ok(NodeFeatures::Labels),
+        "attributes" => Ok(NodeFeatures::Attributes),
+        "both" => Ok(NodeFeatures::Both),
+        _ => Err("labels, attributes or both".into()),
+    }
+}
+
+/// `source=A,target=B`.
+fn ends(text: &str) -> Result<(String, String), String> {
+    let mut found = [None, None];
+    for part in text.split(',') {
+        let place = match part.split_once('=') {
+            Some(("source", column)) => (0, column),
+            Some(("target", column)) => (1, column),
+            _ => {
+                return Err(format!(
+                    "`{part}`: write source=A,target=B, with the names or numbers of columns"
+                ));
+            }
+        };
+        found[place.0] = Some(place.1.to_owned()).filter(|column| !column.is_empty());
+    }
+    match found {
+        [Some(source), Some(target)] => Ok((source, target)),
+        _ => Err("both are needed: source=A,target=B".into()),
+    }
 }
 
 /// A name among others, with a suggestion if it is not.

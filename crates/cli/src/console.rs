@@ -1,5 +1,6 @@
 //! What is said where: results on standard output, the rest on standard error.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,7 +33,7 @@ impl Style {
     /// A line for people, if they are listening.
     pub(crate) fn say(self, line: impl AsRef<str>) {
         if !self.is_json() {
-            print(line.as_ref());
+            print(&printable(line.as_ref(), true));
         }
     }
 
@@ -83,5 +84,44 @@ pub(crate) fn note(line: &str) {
 
 /// A line on standard error; there is nobody to tell if that fails.
 pub(crate) fn warn(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable(line, true));
+}
+
+/// A text that moves no cursor and changes no colour, whatever a file calls its labels:
+/// control characters, and those that turn the direction of writing, are written out.
+/// Lines may stay lines.
+pub(crate) fn printable(text: &str, lines: bool) -> Cow<'_, str> {
+    let is_harmless = |c: char| {
+        let is_line = lines && matches!(c, '\n' | '\t');
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        is_line || !(c.is_control() || turns)
+    };
+    if text.chars().all(is_harmless) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match is_harmless(c) {
+            true => plain.push(c),
+            false => plain.extend(c.escape_default()),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_moves_it() {
+        assert_eq!(printable("a\tb\n", true), "a\tb\n");
+        assert_eq!(printable("a\tb\n", false), "a\\tb\\n");
+        assert_eq!(
+            printable("\u{1b}[31mred\u{9b}0m\u{7f}", true),
+            "\\u{1b}[31mred\\u{9b}0m\\u{7f}"
+        );
+        assert_eq!(printable("x\u{202e}txt.exe", true), "x\\u{202e}txt.exe");
+        assert_eq!(printable("Müller \u{1f95a}", true), "Müller \u{1f95a}");
+    }
 }

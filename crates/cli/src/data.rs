@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use egg_gnn::graph::synthetic::{BlockModel, CovarianceSet, karate_club};
 use egg_gnn::graph::{
-    Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, ReadOptions, Registry,
+    Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, Registry, Role,
     read_graph_tables,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use crate::arguments::{Common, Reading};
+use crate::console::counted;
 use crate::failure::{Failure, Result};
 
 /// Data that the program makes itself.
@@ -36,14 +38,14 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Finds and reads a data set; `folder` is where registered ones are.
-    pub(crate) fn load(name: &str, folder: Option<&Path>) -> Result<Self> {
+    /// Finds and reads a data set.
+    pub(crate) fn load(name: &str, common: &Common) -> Result<Self> {
         if let Some(demo) = name.strip_prefix("demo:") {
             return Ok(Self::plain(make(demo)?, name.to_owned()));
         }
         let path = Path::new(name);
         if path.exists() {
-            return Self::at(path);
+            return Self::at(path, &common.reading);
         }
         if looks_like_a_path(name) {
             return Err(Failure::other(format!(
@@ -52,8 +54,8 @@ impl Data {
             )));
         }
         let entry = Registry::builtin().get(name)?;
-        let (folder, cache) = match (folder, std::env::var_os("EGG_DATASETS")) {
-            (Some(folder), _) => (folder.to_owned(), Cache::Off),
+        let (folder, cache) = match (&common.datasets, std::env::var_os("EGG_DATASETS")) {
+            (Some(folder), _) => (folder.clone(), Cache::Off),
             (None, Some(folder)) if !folder.is_empty() => (PathBuf::from(folder), Cache::Off),
             _ => (prepared(), Cache::Beside),
         };
@@ -66,8 +68,11 @@ impl Data {
                 entry.name
             ))
         })?;
-        let source = DataSource::of(entry, path);
-        let loaded = source.load(&ReadOptions::default(), &cache)?;
+        let mut source = DataSource::of(entry, path);
+        if common.reading.allow_modified {
+            source = source.allow_modified();
+        }
+        let loaded = source.load(&common.reading.options(), &cache)?;
         let dataset = loaded.dataset.with_name(&entry.name);
         Ok(Self {
             files: vec![source.path.clone()],
@@ -75,18 +80,18 @@ impl Data {
         })
     }
 
-    fn at(path: &Path) -> Result<Self> {
-        let options = ReadOptions::default();
+    fn at(path: &Path, reading: &Reading) -> Result<Self> {
+        let options = reading.options();
         let source = DataSource::detect(path)?;
         is_not_a_part(path)?;
         let shown = path.display().to_string();
         match source.layout {
             Layout::EdgeList => {
-                let files = EdgeListSource::find(path, &options)?;
+                let files = EdgeListSource::find(path)?;
                 let read = files.read(&options)?;
                 Ok(Self {
                     node_names: read.names,
-                    first_node: usize::from(files.node_ids() == NodeIds::OneBased),
+                    first_node: usize::from(read.ids == NodeIds::OneBased),
                     files: files.files().map(Path::to_owned).chain(beside(path)).collect(),
                     ..Self::plain(read.dataset.with_name(&source.name), shown)
                 })
@@ -115,6 +120,35 @@ impl Data {
             first_node: 0,
             files: Vec::new(),
         }
+    }
+
+    /// What a run should say of how its files were read, before it begins: what was left
+    /// out, and what weighs edges.
+    pub(crate) fn reading_notes(&self) -> Vec<String> {
+        let reading = self.dataset.reading();
+        let mut notes = Vec::new();
+        for table in &reading.tables {
+            let of = |role: Role| -> Vec<&str> {
+                let columns = table.columns.iter().filter(|column| column.role == role);
+                columns.map(|column| column.name.as_str()).collect()
+            };
+            let unused = of(Role::Unused);
+            if !unused.is_empty() {
+                let what = match table.header {
+                    true => unused.join(", "),
+                    false => counted(unused.len(), "column"),
+                };
+                let remedy = match table.file.ends_with("_node_attributes.txt") {
+                    true => "; --node-features both uses them",
+                    false => "",
+                };
+                notes.push(format!("{}: {what} not used{remedy}", table.file));
+            }
+            if let [weight] = of(Role::Weight).as_slice() {
+                notes.push(format!("{}: edges are weighted by {weight}", table.file));
+            }
+        }
+        notes
     }
 
     /// The graphs whose label is known, and how many there are besides.
@@ -289,11 +323,11 @@ mod tests {
     #[test]
     fn demos_of_any_size_can_be_drawn() {
         for nodes in [20, 21, 77, 100, 500, 1003] {
-            let data = Data::load(&format!("demo:sbm:{nodes}"), None).unwrap();
+            let data = Data::load(&format!("demo:sbm:{nodes}"), &Common::default()).unwrap();
             assert_eq!(data.dataset.node_count(), nodes);
         }
         for wrong in ["demo:sbm", "demo:sbm:", "demo:sbm:3", "demo:sbm:-1", "demo:karat"] {
-            assert!(Data::load(wrong, None).is_err(), "{wrong}");
+            assert!(Data::load(wrong, &Common::default()).is_err(), "{wrong}");
         }
     }
 }

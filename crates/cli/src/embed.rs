@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::arguments::Common;
 use crate::console::{Style, counted};
-use crate::data::{Data, naming};
+use crate::data::naming;
 use crate::failure::{Failure, Result};
 use crate::{model, output};
 
@@ -52,10 +52,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.leverage && !matches!(pooling, PoolingConfig::Egg { .. }) {
         return Err(no_subspaces());
     }
-    let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    let data = model::read(&trained, &arguments.data, &arguments.common)?;
     output::check("--out", &arguments.out, &data.files)?;
-    let clamped = model::tell_unseen(&trained, &data);
-    let embedding = naming(data.dataset.name(), trained.embed(data.dataset.clone()))?;
+    let (dataset, unseen) = naming(data.dataset.name(), model::prepare(&trained, &data))?;
+    let embedding = naming(data.dataset.name(), trained.embed(dataset))?;
     let (what, rows) = if arguments.leverage {
         let subspaces = embedding.subspaces.ok_or_else(no_subspaces)?;
         let count = subspaces.leverage.len();
@@ -81,7 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "rows": rows.nrows(),
         "columns": rows.ncols(),
         "graphs": data.dataset.len(),
-        "degrees_clamped": clamped,
+        "degrees_clamped": unseen.degrees,
+        "nodes_unseen": unseen.nodes,
         "out": out,
     }));
     style.say(format!(

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use egg_gnn::graph::Targets;
 use egg_gnn::pool::folder::{Prediction, TrainedModel};
 use serde_json::json;
 
 use crate::arguments::Common;
-use crate::console::{Style, counted};
+use crate::console::{Style, counted, note};
 use crate::data::{Data, naming};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::model::{self, csv_field};
 use crate::output;
 use crate::table::Table;
@@ -37,12 +36,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(arguments.common.json);
     let trained = model::load(&arguments.model)?;
-    let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    let data = model::read(&trained, &arguments.data, &arguments.common)?;
     if let Some(path) = &arguments.out {
         output::check("--out", path, &data.files)?;
     }
-    let clamped = model::tell_unseen(&trained, &data);
-    let predictions = naming(data.dataset.name(), trained.predict(data.dataset.clone()))?;
+    let (dataset, unseen) = naming(data.dataset.name(), model::prepare(&trained, &data))?;
+    let predictions = naming(data.dataset.name(), trained.predict(dataset))?;
     for (graph, prediction) in predictions.iter().enumerate() {
         style.emit(&match prediction {
             Prediction::Class {
@@ -66,37 +65,38 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(path) = &arguments.out {
         output::write(path, csv(&trained, &data, &predictions).as_bytes())?;
     }
-    let right = accuracy(&data, &predictions);
+    let scored = naming(
+        data.dataset.name(),
+        trained.score(&predictions, &data.dataset).map_err(Failure::from),
+    )?;
+    let metric = trained.config().training.metric;
+    let score = scored
+        .as_ref()
+        .and_then(|scored| scored.scores.as_ref()?.get(metric));
     style.emit(&json!({
         "event": "summary",
         "graphs": predictions.len(),
         "data": data.dataset.name(),
-        "metric": right.map(|_| "accuracy"),
-        "mean": right,
-        "degrees_clamped": clamped,
+        "metric": score.map(|_| metric.name()),
+        "mean": score,
+        "unknown_classes": scored.as_ref().map(|scored| scored.unknown_classes),
+        "degrees_clamped": unseen.degrees,
+        "nodes_unseen": unseen.nodes,
         "out": arguments.out.as_ref().map(|path| path.display().to_string()),
     }));
-    tell(style, arguments, &data, &predictions, right);
-    Ok(())
-}
-
-/// The share of known labels that is right; `None` where none is known.
-fn accuracy(data: &Data, predictions: &[Prediction]) -> Option<f64> {
-    let Some(Targets::Classes(labels)) = data.dataset.targets() else {
-        return None;
-    };
-    let (mut known, mut right) = (0usize, 0usize);
-    for (graph, prediction) in predictions.iter().enumerate() {
-        // By name: a part of the data may have fewer classes.
-        let truth = labels
-            .get(graph)
-            .and_then(|class| labels.names().get(class as usize));
-        if let (Some(truth), Prediction::Class { label, .. }) = (truth, prediction) {
-            known += 1;
-            right += usize::from(truth == label);
-        }
+    if let Some(unknown) = scored
+        .map(|scored| scored.unknown_classes)
+        .filter(|unknown| *unknown > 0)
+    {
+        note(&format!(
+            "{}: {} with a label that the model does not know; not measured",
+            data.dataset.name(),
+            counted(unknown, "graph")
+        ));
     }
-    (known > 0).then(|| right as f64 / known as f64)
+    let shown = score.map(|score| format!("{metric} {score:.4}"));
+    tell(style, arguments, &data, &predictions, shown);
+    Ok(())
 }
 
 fn csv(trained: &TrainedModel, data: &Data, predictions: &[Prediction]) -> String {
@@ -132,7 +132,7 @@ fn csv(trained: &TrainedModel, data: &Data, predictions: &[Prediction]) -> Strin
     text
 }
 
-fn tell(style: Style, arguments: &Arguments, data: &Data, predictions: &[Prediction], right: Option<f64>) {
+fn tell(style: Style, arguments: &Arguments, data: &Data, predictions: &[Prediction], score: Option<String>) {
     let mut table = Table::new(["graph", "label", "probability"]);
     for (graph, prediction) in predictions.iter().enumerate().take(SHOWN) {
         let (label, probability) = match prediction {
@@ -159,9 +159,9 @@ fn tell(style: Style, arguments: &Arguments, data: &Data, predictions: &[Predict
         counted(predictions.len(), "graph"),
         data.dataset.name()
     ));
-    if let Some(right) = right {
+    if let Some(score) = score {
         style.say(format!(
-            "accuracy {right:.4} on the labels that are known (the model may have been trained on some of them)"
+            "{score} on the labels that are known (the model may have been trained on some of them)"
         ));
     }
     match &arguments.out {

@@ -8,7 +8,7 @@ use egg_gnn::pool::train::{EpochReport, Event};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use serde_json::json;
 
-use crate::console::Style;
+use crate::console::{Style, printable};
 
 /// A bar of epochs; hidden unless on a terminal.
 pub(crate) fn bar(style: Style, quiet: bool, total: u64, unit: &str) -> ProgressBar {
@@ -52,7 +52,7 @@ impl TrainProgress {
         max_epochs: u64,
     ) -> Self {
         let bar = bar(style, quiet, repetitions as u64 * max_epochs, "epochs");
-        bar.set_prefix(name.to_owned());
+        bar.set_prefix(printable(name, false).into_owned());
         Self {
             style,
             quiet,

@@ -62,7 +62,7 @@ pub(crate) fn method(
         .iter()
         .zip(splits)
         .map(|(outcome, split)| Repetition {
-            split: digest(split),
+            split: split.digest(),
             parts: (
                 split.train.len() as u64,
                 split.validation.len() as u64,
@@ -171,21 +171,6 @@ pub(crate) fn look(
     Ok(())
 }
 
-/// Tells splits apart: FNV-1a of the training and the test part.
-pub(crate) fn digest(split: &Split) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let parts = [&split.train, &split.test];
-    for number in parts
-        .into_iter()
-        .flat_map(|part| part.iter().chain([&usize::MAX]))
-    {
-        for byte in (*number as u64).to_le_bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    format!("{hash:016x}")
-}
-
 /// The command line, to be typed again: from the beginning, even of a run that was
 /// resumed.
 pub(crate) fn command() -> String {
@@ -195,10 +180,7 @@ pub(crate) fn command() -> String {
 
 fn versions() -> Versions {
     let kernels = geometry::blas_kernels().map(|kernels| format!(", {kernels} kernels"));
-    let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(format!("{}, ", line.split_once(':')?.1.trim()))
-    });
+    let processor = egg_gnn::results::processor().map(|name| format!("{name}, "));
     Versions {
         egg: env!("CARGO_PKG_VERSION").to_owned(),
         backend: format!("{}{}", geometry::backend(), kernels.unwrap_or_default()),
@@ -248,16 +230,5 @@ mod tests {
         assert_eq!(date(19_782), (2024, 2, 29));
         assert_eq!(date(19_783), (2024, 3, 1));
         assert_eq!(date(20_774), (2026, 11, 17));
-    }
-
-    #[test]
-    fn splits_are_told_apart() {
-        let split = |test: Vec<usize>| Split {
-            train: vec![0, 1],
-            validation: vec![2],
-            test,
-        };
-        assert_eq!(digest(&split(vec![3])), digest(&split(vec![3])));
-        assert_ne!(digest(&split(vec![3])), digest(&split(vec![4])));
     }
 }

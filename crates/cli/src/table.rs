@@ -1,5 +1,7 @@
 //! Tables in plain text, with columns that line up.
 
+use crate::console::printable;
+
 /// Rows of cells below a header. The first column is for names, the others
 /// for numbers.
 #[derive(Debug, Clone)]
@@ -12,7 +14,10 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
         Self {
-            header: header.into_iter().map(Into::into).collect(),
+            header: header
+                .into_iter()
+                .map(|cell: S| printable(&cell.into(), false).into_owned())
+                .collect(),
             rows: Vec::new(),
             words: false,
         }
@@ -25,7 +30,8 @@ impl Table {
     }
 
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        let printable = |cell: S| printable(&cell.into(), false).into_owned();
+        self.rows.push(cells.into_iter().map(printable).collect());
     }
 
     /// Without the newline of the last line.

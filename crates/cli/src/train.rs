@@ -186,10 +186,18 @@ pub(crate) fn pooling_name(pooling: &PoolingConfig) -> String {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Common { json, quiet, .. } = arguments.common;
     let style = Style::of(json);
-    let data = Data::load(&arguments.data, arguments.common.datasets.as_deref())?;
+    let data = Data::load(&arguments.data, &arguments.common)?;
     let name = data.dataset.name().to_owned();
+    tell_reading(&data, quiet);
     let (data, unlabelled) = labelled(data)?;
     naming(&name, train(arguments, &data, unlabelled, style, quiet))
+}
+
+/// What was left out of the files, and what weighs edges.
+pub(crate) fn tell_reading(data: &Data, quiet: bool) {
+    if !quiet {
+        data.reading_notes().iter().for_each(|note| console::note(note));
+    }
 }
 
 /// What can be learnt from. The rest is left out, and said.

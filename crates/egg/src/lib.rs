@@ -30,6 +30,7 @@
 //! | `geometry` | `geometry` | subspaces: angles, distances, geodesics, means, kernels | `egg-geometry` |
 //! | `graph` | `graph`, `nn` | files to graphs, splits, batches; convolutions, layers, Adam | `egg-graph`, `egg-nn` |
 //! | `pool` | `pool`, `autodiff` | EGG and its peers, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
+//! | `pool` or `cluster` | `results` | means with their spread, tests between them | `egg-results` |
 //! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, measures | `egg-cluster` |
 //!
 //! All of them are on by default. Besides, `openblas` (the default) or
@@ -56,6 +57,8 @@ pub use egg_graph as graph;
 pub use egg_nn as nn;
 #[cfg(feature = "pool")]
 pub use egg_pool as pool;
+#[cfg(any(feature = "pool", feature = "cluster"))]
+pub use egg_results as results;
 
 /// What most programs need, by the features that are on.
 ///

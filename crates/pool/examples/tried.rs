@@ -10,7 +10,8 @@
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use egg_pool::PoolingConfig;
-use egg_pool::protocol::{RunRecord, Summary};
+use egg_pool::protocol::RunRecord;
+use egg_results::Summary;
 use egg_pool::train::BatchLoss;
 
 type Failure = Box<dyn std::error::Error>;
@@ -35,7 +36,7 @@ fn main() -> Result<(), Failure> {
     };
     records.sort_by(|a, b| group(a).cmp(&group(b)).then(loss(a).total_cmp(&loss(b))));
 
-    let percent = |summary: Option<Summary>| summary.map_or("-".to_owned(), |summary| summary.to_string());
+    let percent = |summary: Option<Summary>| summary.map_or("-".to_owned(), |summary| summary.percent());
     let test = if with_test { " test |" } else { "" };
     println!(
         "| data | model | pooling | rate | decay | width | dropout | other | p | epochs | runs | validation loss | accuracy |{test}"

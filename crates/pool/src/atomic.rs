@@ -33,6 +33,24 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     write(path, &bytes)
 }
 
+/// Writes a value with its checksum.
+pub(crate) fn write_sealed(path: &Path, value: &impl Serialize) -> Result<()> {
+    let text = egg_results::seal(value).map_err(|error| Error::Format {
+        path: path.to_owned(),
+        reason: format!("it can't be written as JSON: {error}"),
+    })?;
+    write(path, text.as_bytes())
+}
+
+/// Reads what [`write_sealed`] wrote, if nobody has changed it.
+pub(crate) fn read_sealed<T: Serialize + DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = std::fs::read_to_string(path).map_err(failed(path))?;
+    egg_results::unseal(&text).map_err(|reason| Error::Format {
+        path: path.to_owned(),
+        reason: format!("{reason}; remove it, and it is made anew"),
+    })
+}
+
 /// Reads what [`write_json`] wrote.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let bytes = std::fs::read(path).map_err(failed(path))?;

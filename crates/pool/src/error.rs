@@ -179,6 +179,15 @@ pub enum Error {
         /// What differs.
         difference: String,
     },
+    /// A model of an earlier version does not know what its feature columns were.
+    #[error(
+        "{dataset}: the model was saved by an earlier version, which did not keep what its feature columns mean: it can \
+         predict the data that it was trained on; for others, train it again"
+    )]
+    UnknownColumns {
+        /// What was to be predicted.
+        dataset: String,
+    },
     /// A file can't be read or written.
     #[error("{}: {source}", path.display())]
     File {

@@ -38,6 +38,10 @@ pub use readout::SegmentPooling;
 pub use sag::SagPooling;
 pub use topk::TopKPooling;
 
+/// Raised whenever EGG with the same settings would keep other directions of the same
+/// rows: from 2 on, noise is told from rank by the norm of the rows, not by their number.
+pub(crate) const RANK_RULES: u64 = 2;
+
 /// Turns the nodes of each graph of a batch into one row of fixed width.
 ///
 /// A *readout* does only that. A *coarsening* also makes smaller graphs, which

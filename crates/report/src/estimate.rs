@@ -3,11 +3,12 @@
 // Numbers in a file are no index: what they point at may not be there.
 #![warn(clippy::indexing_slicing)]
 
+use egg_results::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::number;
 
-/// Several measurements of one thing.
+/// Several measurements of one thing, with their [`Summary`] as it is written in records.
 ///
 /// ```
 /// use egg_report::Estimate;
@@ -42,15 +43,12 @@ impl Estimate {
     /// Of some measurements; `ddof` is subtracted from their count under the
     /// root. There is no deviation of no more numbers than `ddof`.
     pub fn of(values: &[f64], ddof: usize) -> Self {
-        let count = values.len();
-        if count == 0 {
+        let Some(summary) = Summary::of(values, ddof) else {
             return Self::default();
-        }
-        let mean = values.iter().sum::<f64>() / count as f64;
-        let squares = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+        };
         Self {
-            mean,
-            deviation: (count > ddof).then(|| (squares / (count - ddof) as f64).sqrt()),
+            mean: summary.mean,
+            deviation: summary.deviation,
             values: values.to_vec(),
         }
     }

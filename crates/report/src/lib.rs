@@ -30,6 +30,7 @@ mod significance;
 pub mod svg;
 mod tsne;
 
+pub use egg_results::{Comparison, Verdict, holm};
 pub use embedding::{Embedding, Map, Rows};
 pub use error::{Error, Result};
 pub use estimate::Estimate;
@@ -38,4 +39,4 @@ pub use record::{
     Clustering, Confusion, Data, Epoch, FILE_NAME, Kind, Losses, Method, RankBin, Ranks, Record, Repetition,
     Sweep, SweepPoint, SweepSeries, Trial, VERSION, Versions, shell_command,
 };
-pub use significance::{Comparison, Verdict, compare, holm, two_sided_p};
+pub use significance::compare;

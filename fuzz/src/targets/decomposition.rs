@@ -6,7 +6,7 @@ use ndarray::Array2;
 use crate::outcome::Outcome;
 
 /// Every kind of rule, at the ends of its range and within.
-pub(crate) const RULES: [RankRule; 12] = [
+pub(crate) const RULES: [RankRule; 13] = [
     RankRule::Fixed(1),
     RankRule::Fixed(2),
     RankRule::Fixed(usize::MAX),

@@ -18,6 +18,13 @@ pub(super) const WORDS: &[&str] = &[
     "=== ids\none",
     "source,target\n",
     "source,target,weight\n",
+    ",source,target\n",
+    "0,1\n",
+    "\"from\" \"to\"\n",
+    " {'weight': 2}\n",
+    "NA",
+    "index,",
+    "label\n",
     "node,label\n",
     "id,a,b\n",
     "# nodes: 5\n",
@@ -45,7 +52,7 @@ pub(super) fn run(input: &[u8]) -> Outcome {
         Some(b"zero") => Some(NodeIds::ZeroBased),
         _ => None,
     };
-    let read = EdgeListSource::find(&folder, &options).and_then(|source| match ids {
+    let read = EdgeListSource::find(&folder).and_then(|source| match ids {
         Some(ids) => source.ids(ids).read(&options),
         None => source.read(&options),
     });

@@ -30,16 +30,9 @@ pub(super) fn cores() -> usize {
 }
 
 pub(super) fn cpu() -> String {
-    std::fs::read_to_string("/proc/cpuinfo")
-        .ok()
-        .and_then(|text| model_name(&text))
+    egg_results::processor()
         .or_else(|| output_of(Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"])))
         .unwrap_or_else(|| std::env::consts::ARCH.to_owned())
-}
-
-fn model_name(cpuinfo: &str) -> Option<String> {
-    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
 }
 
 pub(super) fn describe(backend: &Backend) -> String {
@@ -121,8 +114,6 @@ mod tests {
 
     #[test]
     fn facts_are_read() {
-        let text = "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\n";
-        assert_eq!(model_name(text).as_deref(), Some("Some CPU @ 3 GHz"));
         let ready = json!({"ready": true, "versions": {"numpy": "2.4.6", "scipy": "1.17.1"}});
         assert_eq!(versions(&ready), "numpy 2.4.6, scipy 1.17.1");
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use egg_gnn::nn;
-use egg_gnn::pool::protocol::Machine;
+use egg_gnn::results::Machine;
 use egg_report::Embedding;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub(crate) struct Record {
 pub(crate) fn about(mut about: Value, seconds: f64) -> Value {
     about["revision"] = json!(std::env::var("EGG_REVISION").ok());
     about["version"] = json!(env!("CARGO_PKG_VERSION"));
-    about["machine"] = json!(Machine::here());
+    about["machine"] = json!(Machine::here(rayon::current_num_threads()));
     about["seconds"] = json!(seconds);
     about
 }

@@ -20,7 +20,7 @@ use crate::console::{Style, counted};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
 use crate::run_folder::RunFolder;
-use crate::train::{labelled, pooling_name};
+use crate::train::{labelled, pooling_name, tell_reading};
 use crate::{interrupt, progress};
 use config::Config;
 
@@ -59,8 +59,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(arguments.common.json);
     let config = Config::read(&arguments.config)?;
-    let data = Data::load(&config.data, arguments.common.datasets.as_deref())?;
+    let data = Data::load(&config.data, &arguments.common)?;
     let name = data.dataset.name().to_owned();
+    tell_reading(&data, arguments.common.quiet);
     let (data, _) = labelled(data)?;
     let swept = match arguments.jobs {
         // Each job has a thread of its own.

@@ -3,8 +3,9 @@
 use egg_gnn::graph::Split;
 use egg_gnn::pool;
 use egg_gnn::pool::metrics::Metric;
-use egg_gnn::pool::protocol::{CellRecord, Experiment, GridReport, Summary};
+use egg_gnn::pool::protocol::{CellRecord, Experiment, GridReport};
 use egg_gnn::pool::train::PartReport;
+use egg_gnn::results::Summary;
 use egg_report::{Estimate, Kind, Method, Record, Repetition, Sweep, SweepPoint, SweepSeries, Trial};
 use serde_json::json;
 
@@ -61,7 +62,7 @@ pub(super) fn record_of(
         let repetitions = repetitions.map(|(index, (cell, split))| {
             let run = &report.cells[*cell].repetitions[index];
             Repetition {
-                split: record::digest(split),
+                split: split.digest(),
                 parts: (
                     split.train.len() as u64,
                     split.validation.len() as u64,

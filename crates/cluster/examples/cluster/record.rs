@@ -129,8 +129,5 @@ impl Subject {
 
 /// The processor.
 pub(crate) fn machine() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = text.lines().find(|line| line.starts_with("model name"));
-    let name = line.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
-    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+    egg_results::processor().unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }

@@ -1,6 +1,6 @@
 //! How good a clustering is: against known classes ([`Contingency`],
 //! [`Agreement`]), by the graph's edges alone ([`Cut`]), and how good scores of
-//! links are ([`Ranking`]).
+//! links are ([`rank`]).
 //!
 //! Values are those of scikit-learn, SciPy's assignment and NetworkX. Labels
 //! are any numbers, and there may be more or fewer clusters than classes.
@@ -22,6 +22,7 @@ mod ranking;
 mod structure;
 
 pub use contingency::{Contingency, Overlap};
+pub use egg_results::Ranking;
 pub use matched::Agreement;
-pub use ranking::Ranking;
+pub use ranking::rank;
 pub use structure::Cut;

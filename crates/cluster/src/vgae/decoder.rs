@@ -8,7 +8,7 @@ use egg_nn::numbers::with_values;
 use super::element::{check_float, for_element};
 use super::exact::dot;
 use crate::error::{Error, Result};
-use crate::metrics::Ranking;
+use crate::metrics::{Ranking, rank};
 
 /// Pairs per block.
 const PAIRS: usize = 1 << 12;
@@ -59,5 +59,5 @@ pub fn link_logits(z: &Tensor, pairs: &[(usize, usize)]) -> Result<Vec<f64>> {
 /// # Ok::<(), egg_cluster::Error>(())
 /// ```
 pub fn rank_links(z: &Tensor, part: &LinkPart) -> Result<Ranking> {
-    Ranking::new(&link_logits(z, &part.positive)?, &link_logits(z, &part.negative)?)
+    rank(&link_logits(z, &part.positive)?, &link_logits(z, &part.negative)?)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use egg_cluster::metrics::{Contingency, Ranking};
+use egg_cluster::metrics::{Contingency, rank};
 use egg_graph::Labels;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -61,7 +61,7 @@ proptest! {
     #[test]
     fn auc_counts_pairs(positives in prop::collection::vec(0u8..9, 1..30), negatives in prop::collection::vec(0u8..9, 1..30)) {
         let wide = |scores: &[u8]| scores.iter().map(|score| f64::from(*score)).collect::<Vec<_>>();
-        let found = Ranking::new(&wide(&positives), &wide(&negatives)).unwrap();
+        let found = rank(&wide(&positives), &wide(&negatives)).unwrap();
         let pairs: f64 = positives
             .iter()
             .flat_map(|a| negatives.iter().map(move |b| match a.cmp(b) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use egg_cluster::metrics::{Contingency, Cut, Ranking};
+use egg_cluster::metrics::{Contingency, Cut, rank};
 use egg_graph::Graph;
 use serde::Deserialize;
 
@@ -110,7 +110,7 @@ fn weights_of_one_are_no_weights() {
 fn rankings_are_scikit_learns() {
     let file: File = read("metrics.json");
     for (name, case) in &file.ranking {
-        let found = Ranking::new(&case.positives, &case.negatives).unwrap();
+        let found = rank(&case.positives, &case.negatives).unwrap();
         assert_close(found.roc_auc, case.roc_auc, EXACT, name);
         assert_close(found.average_precision, case.average_precision, EXACT, name);
     }

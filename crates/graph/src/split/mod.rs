@@ -32,6 +32,29 @@ impl Split {
         self.train.len() + self.validation.len() + self.test.len()
     }
 
+    /// Tells splits apart: FNV-1a of the three lists, the same everywhere.
+    ///
+    /// ```
+    /// use egg_graph::Split;
+    /// let split = |test| Split { train: vec![0, 1], validation: vec![2], test };
+    /// assert_eq!(split(vec![3]).digest(), split(vec![3]).digest());
+    /// assert_ne!(split(vec![3]).digest(), split(vec![4]).digest());
+    /// assert_ne!(split(vec![3]).digest(), Split { train: vec![0], validation: vec![1, 2], test: vec![3] }.digest());
+    /// ```
+    pub fn digest(&self) -> String {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut add = |number: usize| {
+            for byte in (number as u64).to_le_bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        for list in [&self.train, &self.validation, &self.test] {
+            add(list.len());
+            list.iter().copied().for_each(&mut add);
+        }
+        format!("{hash:016x}")
+    }
+
     /// Whether all three lists are empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

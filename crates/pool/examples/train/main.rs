@@ -223,7 +223,12 @@ fn search(
         println!("chosen by validation: {}", report.cells[cell].cell);
     }
     if let (Some(validation), Some(test)) = (report.validation, report.test) {
-        println!("validation {validation}, test {test} (ddof {})", test.ddof);
+        println!(
+            "validation {}, test {} (ddof {})",
+            validation.percent(),
+            test.percent(),
+            test.ddof
+        );
     }
     Ok(())
 }
@@ -299,7 +304,9 @@ fn main() -> Result<(), Failure> {
     let metric = experiment.training.metric;
     if let (Some(validation), Some(test)) = (report.validation, report.test) {
         println!(
-            "{protocol} protocol, {metric}: validation {validation}, test {test} (ddof {})",
+            "{protocol} protocol, {metric}: validation {}, test {} (ddof {})",
+            validation.percent(),
+            test.percent(),
             test.ddof
         );
     }

@@ -66,14 +66,7 @@ impl TrainedModel {
     /// ```
     pub fn embed(&self, dataset: GraphDataset) -> Result<Embedding> {
         let config = self.config();
-        let dataset = config.model.features.apply_to_new(dataset)?;
-        let found = dataset.features().width();
-        if found != config.inputs {
-            return Err(Error::FeatureWidth {
-                expected: config.inputs,
-                found,
-            });
-        }
+        let dataset = self.prepare(dataset)?;
         let network = self.model().network();
         let graphs = PreparedGraphs::new(dataset, network.convolved(), DType::F32)?;
         let embedder = match config.model.pooling {

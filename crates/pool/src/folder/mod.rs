@@ -16,5 +16,5 @@ mod predict;
 mod saved;
 
 pub use embed::{Embedding, Subspaces};
-pub use predict::Prediction;
+pub use predict::{Prediction, Scored};
 pub use saved::{SavedConfig, TrainedModel, TrainedOn};

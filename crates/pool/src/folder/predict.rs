@@ -1,13 +1,13 @@
 //! What a trained model says of new graphs.
 
 use candle_core::DType;
-use egg_graph::{GraphDataset, batches};
+use egg_graph::{GraphDataset, Targets, batches};
 use serde::{Deserialize, Serialize};
 
 use super::saved::TrainedModel;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
-use crate::metrics::largest;
+use crate::metrics::{Scores, largest};
 use crate::train::outputs;
 
 /// Of one graph.
@@ -27,28 +27,31 @@ pub enum Prediction {
     Numbers(Vec<f64>),
 }
 
+/// How good predictions are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// Every metric; `None` if no label is one that the model knows.
+    pub scores: Option<Scores>,
+    /// Graphs whose label is none of the model's classes. They are not measured.
+    pub unknown_classes: usize,
+}
+
 impl TrainedModel {
     /// Predicts every graph of a data set, whose features get the treatment
-    /// that those of the training data got. Degrees above training's count as the
-    /// largest there.
+    /// that those of the training data got. Columns are found by what they are
+    /// ([`GraphDataset::with_columns_of`]), where that is known. Degrees above training's
+    /// count as the largest there.
     ///
     /// # Errors
-    /// [`Error::FeatureWidth`] if nodes then have another number of features
-    /// than the model takes; as
+    /// [`egg_graph::Error::Columns`] and [`Error::FeatureWidth`] if nodes have other features
+    /// than the model takes, [`Error::UnknownColumns`] if that can't be told; as
     /// [`InputFeatures::apply_to_new`](crate::data::InputFeatures::apply_to_new).
     pub fn predict(&self, dataset: GraphDataset) -> Result<Vec<Prediction>> {
         let config = self.config();
         if dataset.is_empty() {
             return Ok(Vec::new());
         }
-        let dataset = config.model.features.apply_to_new(dataset)?;
-        let found = dataset.features().width();
-        if found != config.inputs {
-            return Err(Error::FeatureWidth {
-                expected: config.inputs,
-                found,
-            });
-        }
+        let dataset = self.prepare(dataset)?;
         let network = self.model().network();
         let graphs = PreparedGraphs::new(dataset, network.convolved(), DType::F32)?;
         let order: Vec<usize> = (0..graphs.dataset().len()).collect();
@@ -60,6 +63,78 @@ impl TrainedModel {
             predictions.extend(rows.into_iter().map(|row| self.prediction(row)));
         }
         Ok(predictions)
+    }
+
+    /// A data set as the model takes it.
+    pub(super) fn prepare(&self, dataset: GraphDataset) -> Result<GraphDataset> {
+        let config = self.config();
+        let (dataset, _) = config.columns_of(dataset)?;
+        let dataset = config.model.features.apply_to_new(dataset)?;
+        let found = dataset.features().width();
+        if found != config.inputs {
+            return Err(Error::FeatureWidth {
+                expected: config.inputs,
+                found,
+            });
+        }
+        Ok(dataset)
+    }
+
+    /// How good predictions are, where the truth is known; `None` where it nowhere is. Classes are
+    /// told by their names: a part of the training data may have fewer.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is a prediction for each graph; those of the
+    /// metrics.
+    pub fn score(&self, predictions: &[Prediction], dataset: &GraphDataset) -> Result<Option<Scored>> {
+        if predictions.len() != dataset.len() {
+            return Err(Error::Length {
+                what: "predictions",
+                expected: dataset.len(),
+                found: predictions.len(),
+            });
+        }
+        let (mut truth, mut rows, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut unknown_classes = 0;
+        for (graph, prediction) in predictions.iter().enumerate() {
+            match (prediction, dataset.targets()) {
+                (Prediction::Class { probabilities, .. }, Some(Targets::Classes(labels))) => {
+                    let name = labels
+                        .get(graph)
+                        .and_then(|class| labels.names().get(class as usize));
+                    let Some(name) = name else { continue };
+                    match self.config().data.classes.iter().position(|class| class == name) {
+                        Some(class) => {
+                            truth.push(u32::try_from(class).unwrap_or(u32::MAX));
+                            rows.push(probabilities.clone());
+                        }
+                        None => unknown_classes += 1,
+                    }
+                }
+                (Prediction::Numbers(values), Some(Targets::Values(targets))) => {
+                    let row = targets.row(graph);
+                    for (value, target) in values.iter().zip(row).filter(|(_, target)| !target.is_nan()) {
+                        numbers.push((f64::from(*target), *value));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let scores = match (rows.is_empty(), numbers.is_empty()) {
+            (false, _) => Some(Scores::of_logits(&truth, &rows)?),
+            (true, false) => {
+                let (truth, values): (Vec<f64>, Vec<f64>) = numbers.into_iter().unzip();
+                Some(Scores::of_numbers(&truth, &values)?)
+            }
+            (true, true) => None,
+        };
+        Ok(match scores {
+            None if unknown_classes == 0 => None,
+            scores => Some(Scored {
+                scores,
+                unknown_classes,
+            }),
+        })
     }
 
     fn prediction(&self, row: Vec<f64>) -> Prediction {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use candle_core::DType;
-use egg_graph::Targets;
+use egg_graph::{FeatureColumn, GraphDataset, Targets, UnseenCategory};
 use egg_nn::Checkpoint;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -11,14 +11,22 @@ use serde::{Deserialize, Serialize};
 
 use super::card::card;
 use crate::atomic;
-use crate::data::PreparedGraphs;
+use crate::data::{InputFeatures, PreparedGraphs};
 use crate::error::{Error, Result};
 use crate::model::{Model, ModelConfig};
+use crate::pooling::PoolingConfig;
 use crate::protocol::Experiment;
 use crate::train::{Outcome, TrainConfig};
 
-/// The format of `config.json` that is written, and the only one read.
-const FORMAT: u64 = 1;
+/// The format of `config.json` that is written. From 2 on it says what the columns of
+/// the features are, has a checksum in the file of the parameters, and EGG tells rank from noise by the norm of the rows.
+const FORMAT: u64 = 2;
+
+/// The earliest format that is read, where that is exact.
+const EARLIEST: u64 = 1;
+
+/// Under which name the file of the parameters has the checksum of `config.json`.
+const SEAL: &str = "config";
 
 const CONFIG: &str = "config.json";
 const PARAMETERS: &str = "model.safetensors";
@@ -49,6 +57,9 @@ pub struct SavedConfig {
     pub model: ModelConfig,
     /// Node features.
     pub inputs: usize,
+    /// What they are, if the training data said so.
+    #[serde(default)]
+    pub columns: Option<Vec<FeatureColumn>>,
     /// Scores per graph.
     pub outputs: usize,
     /// What it was trained on.
@@ -61,6 +72,41 @@ pub struct SavedConfig {
     pub seed: u64,
     /// Which repetition, counted from 1.
     pub repetition: usize,
+}
+
+impl SavedConfig {
+    /// A checksum of all of it. Against mistakes, not against forgers: they could make
+    /// another one.
+    fn seal(&self) -> Result<String> {
+        egg_results::checksum(self).map_err(|error| Error::Format {
+            path: CONFIG.into(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Whether what a rank rule keeps decides about its predictions.
+    fn uses_rank_rules(&self) -> bool {
+        matches!(self.model.pooling, PoolingConfig::Egg { .. }) && !self.model.is_blind()
+    }
+
+    /// A data set with the feature columns that the model was trained with, found by what
+    /// they are and not by where they stand; and categories that it has not seen.
+    ///
+    /// # Errors
+    /// As [`TrainedModel::predict`].
+    pub fn columns_of(&self, dataset: GraphDataset) -> Result<(GraphDataset, Vec<UnseenCategory>)> {
+        let replaced = self.model.features != InputFeatures::AsTheyAre;
+        match &self.columns {
+            _ if replaced => Ok((dataset, Vec::new())),
+            Some(columns) => Ok(dataset.with_columns_of(columns)?),
+            // The training data had none, or it was not asked.
+            None if self.format >= FORMAT || dataset.feature_columns().is_none() => Ok((dataset, Vec::new())),
+            None if dataset.fingerprint() == self.data.fingerprint => Ok((dataset, Vec::new())),
+            None => Err(Error::UnknownColumns {
+                dataset: dataset.name().to_owned(),
+            }),
+        }
+    }
 }
 
 /// A model that has learnt, and all that is known of it.
@@ -137,6 +183,7 @@ impl TrainedModel {
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             model: experiment.model.clone(),
             inputs: model.network().inputs(),
+            columns: dataset.feature_columns().map(<[_]>::to_vec),
             outputs: model.network().outputs(),
             data: TrainedOn {
                 name: dataset.name().to_owned(),
@@ -195,7 +242,9 @@ impl TrainedModel {
         let new = staging.path().join("new");
         std::fs::create_dir(&new).map_err(atomic::failed(&new))?;
         let epoch = self.outcome.best_epoch.unwrap_or(0);
-        Checkpoint::new(epoch, self.model.parameters().snapshot()?).save(new.join(PARAMETERS))?;
+        let mut parameters = Checkpoint::new(epoch, self.model.parameters().snapshot()?);
+        parameters.metadata.insert(SEAL.to_owned(), self.config.seal()?);
+        parameters.save(new.join(PARAMETERS))?;
         atomic::write_json(&new.join(METRICS), &self.outcome)?;
         atomic::write(&new.join(CARD), card(&self.config, &self.outcome).as_bytes())?;
         atomic::write_json(&new.join(CONFIG), &self.config)?;
@@ -213,11 +262,12 @@ impl TrainedModel {
         })
     }
 
-    /// Reads a folder that [`Self::save`] wrote.
+    /// Reads a folder that [`Self::save`] wrote, in this version or an earlier one. A model of an
+    /// earlier one that would mean something else now is refused.
     ///
     /// # Errors
     /// [`Error::File`] if a file is missing, [`Error::Format`] if one is not
-    /// what it should be, [`egg_nn::Error::DamagedFile`] for the parameters,
+    /// what it should be or was changed by hand, [`egg_nn::Error::DamagedFile`] for the parameters,
     /// [`egg_nn::Error::Shape`] and its like if they are not those of the
     /// model that `config.json` describes.
     pub fn load(folder: impl AsRef<Path>) -> Result<Self> {
@@ -228,25 +278,36 @@ impl TrainedModel {
         let folder = folder.as_ref();
         let path = folder.join(CONFIG);
         let Version { format } = atomic::read_json(&path)?;
-        if format != FORMAT {
-            return Err(Error::Format {
-                path,
-                reason: format!("it has format {format}, this program reads {FORMAT}"),
-            });
+        let refused = |reason: String| Error::Format {
+            path: path.clone(),
+            reason,
+        };
+        if !(EARLIEST..=FORMAT).contains(&format) {
+            return Err(refused(format!(
+                "it has format {format}, this program reads {EARLIEST} to {FORMAT}"
+            )));
         }
         let config: SavedConfig = atomic::read_json(&path)?;
+        if format < FORMAT && config.uses_rank_rules() {
+            return Err(refused(format!(
+                "it has format {format}, in which EGG told rank from noise by the number of nodes and would keep \
+                 fewer directions than it does now: train the model again"
+            )));
+        }
         let outcome = atomic::read_json(&folder.join(METRICS))?;
         let parameters = Checkpoint::load(folder.join(PARAMETERS))?;
         // A model is made only if it is no larger than the file that is there.
         let there = parameters.model.values().map(|tensor| tensor.elem_count()).sum();
         let described = config.model.least_numbers(config.inputs, config.outputs);
         if described > there {
-            return Err(Error::Format {
-                path,
-                reason: format!(
-                    "it describes a model of {described} numbers or more, but {PARAMETERS} has {there}"
-                ),
-            });
+            return Err(refused(format!(
+                "it describes a model of {described} numbers or more, but {PARAMETERS} has {there}"
+            )));
+        }
+        if format == FORMAT && parameters.metadata.get(SEAL) != Some(&config.seal()?) {
+            return Err(refused(format!(
+                "it is not what was saved with {PARAMETERS}: put the file back as it was, or train the model again"
+            )));
         }
         // First values that the file's replace.
         let mut rng = ChaCha8Rng::seed_from_u64(0);

@@ -1,9 +1,11 @@
 //! Scores of two classes: how well they put the positive ones first.
 
+use egg_results::Ranking;
+
 use crate::error::{Error, Result};
 
-/// Indices by descending score, checked.
-fn ranked(metric: &'static str, truth: &[bool], scores: &[f64]) -> Result<Vec<usize>> {
+/// Both measures of scores that are finite, of items of both kinds.
+fn ranking(metric: &'static str, truth: &[bool], scores: &[f64]) -> Result<Ranking> {
     if truth.len() != scores.len() {
         return Err(Error::Length {
             what: "scores",
@@ -21,27 +23,23 @@ fn ranked(metric: &'static str, truth: &[bool], scores: &[f64]) -> Result<Vec<us
             value: scores[index],
         });
     }
-    let positive = truth.iter().filter(|positive| **positive).count();
-    if positive == 0 || positive == truth.len() {
-        return Err(Error::OneClass {
-            metric,
-            items: truth.len(),
-            present: if positive == 0 { "negative" } else { "positive" },
-        });
-    }
-    let mut order: Vec<usize> = (0..truth.len()).collect();
-    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-    Ok(order)
-}
-
-/// By descending distinct score, how many positive and negative items have it.
-fn groups(truth: &[bool], scores: &[f64], order: &[usize]) -> Vec<(u64, u64)> {
-    let tied = |a: &usize, b: &usize| scores[*a] == scores[*b];
-    let count = |group: &[usize]| {
-        let positive = group.iter().filter(|index| truth[**index]).count();
-        (positive as u64, (group.len() - positive) as u64)
+    let of = |kind: bool| -> Vec<f64> {
+        let items = truth
+            .iter()
+            .zip(scores)
+            .filter(|(positive, _)| **positive == kind);
+        items.map(|(_, score)| *score).collect()
     };
-    order.chunk_by(tied).map(count).collect()
+    let (positives, negatives) = (of(true), of(false));
+    Ranking::of(&positives, &negatives).ok_or_else(|| Error::OneClass {
+        metric,
+        items: truth.len(),
+        present: if positives.is_empty() {
+            "negative"
+        } else {
+            "positive"
+        },
+    })
 }
 
 /// The area under the receiver operating characteristic: the probability that a
@@ -63,16 +61,7 @@ fn groups(truth: &[bool], scores: &[f64], order: &[usize]) -> Vec<(u64, u64)> {
 /// # Ok::<(), egg_pool::Error>(())
 /// ```
 pub fn roc_auc(truth: &[bool], scores: &[f64]) -> Result<f64> {
-    let order = ranked("ROC-AUC", truth, scores)?;
-    let (mut above, mut negatives, mut twice) = (0u64, 0u64, 0u128);
-    for (positive, negative) in groups(truth, scores, &order) {
-        // Positives of higher score win twice a half, tied ones once.
-        twice += u128::from(negative) * u128::from(2 * above + positive);
-        above += positive;
-        negatives += negative;
-    }
-    let pairs = u128::from(above) * u128::from(negatives);
-    Ok(twice as f64 / (2 * pairs) as f64)
+    ranking("ROC-AUC", truth, scores).map(|ranking| ranking.roc_auc)
 }
 
 /// `sum_n (R_n - R_{n-1}) P_n` over the distinct scores in descending order,
@@ -90,12 +79,5 @@ pub fn roc_auc(truth: &[bool], scores: &[f64]) -> Result<f64> {
 /// # Ok::<(), egg_pool::Error>(())
 /// ```
 pub fn average_precision(truth: &[bool], scores: &[f64]) -> Result<f64> {
-    let order = ranked("average precision", truth, scores)?;
-    let (mut right, mut taken, mut sum) = (0u64, 0u64, 0.0);
-    for (positive, negative) in groups(truth, scores, &order) {
-        right += positive;
-        taken += positive + negative;
-        sum += positive as f64 * (right as f64 / taken as f64);
-    }
-    Ok(sum / right as f64)
+    ranking("average precision", truth, scores).map(|ranking| ranking.average_precision)
 }

@@ -15,7 +15,7 @@ use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
 use crate::metrics::Metric;
 use crate::model::{Architecture, Model, ModelConfig};
-use crate::pooling::PoolingConfig;
+use crate::pooling::{PoolingConfig, RANK_RULES};
 use crate::train::{Event, Objective, Observer, Outcome, Stopped, TrainConfig, Trainer};
 
 /// All that a result depends on, but for the data.
@@ -165,7 +165,12 @@ impl Experiment {
         let mut trainer = Trainer::new(&self.training, graphs, split)?;
         if let Some(folder) = &options.checkpoints {
             let path = folder.join(format!("repetition-{}.safetensors", index + 1));
-            trainer = trainer.checkpoint(path, options.every, format!("{:?}", self.model));
+            // What a rank rule keeps is part of what a model is.
+            let rules = match self.model.pooling {
+                PoolingConfig::Egg { .. } => format!(", rank rules {RANK_RULES}"),
+                _ => String::new(),
+            };
+            trainer = trainer.checkpoint(path, options.every, format!("{:?}{rules}", self.model));
         }
         let outcome = trainer.run(&model, rng, observer)?;
         Ok((model, outcome))

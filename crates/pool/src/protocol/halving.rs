@@ -7,17 +7,17 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering as Atomic};
 
+use egg_graph::Split;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::{Experiment, RunOptions};
 use super::grid::{Cell, Grid};
 use super::jobs::{self, Parallelism};
-use super::record::Machine;
 use super::search::Failure;
 use super::tried::{FORMAT, HalvingRecord, HalvingSubject, TriedRun, TriedSetting};
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
-use crate::train::{Silent, digest};
+use crate::train::Silent;
 
 /// Chooses settings by the mean validation loss, with most repetitions for those
 /// that have a chance.
@@ -202,10 +202,7 @@ impl Halving {
             experiment,
             grid: self.grid.clone(),
             rungs: rungs.collect(),
-            splits: splits
-                .iter()
-                .map(|split| digest(&[&split.train, &split.validation, &split.test]))
-                .collect(),
+            splits: splits.iter().map(Split::digest).collect(),
         };
         if path.exists() {
             let mut found = HalvingRecord::load(path)?;
@@ -227,7 +224,7 @@ impl Halving {
         Ok(HalvingRecord {
             subject,
             revision,
-            machine: Machine::here(),
+            machine: super::record::machine(),
             chosen: None,
             settings: cells
                 .into_iter()

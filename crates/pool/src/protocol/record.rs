@@ -3,50 +3,24 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use egg_graph::Split;
+use egg_results::{Machine, Summary};
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
-use super::report::{Report, Summary};
+use super::report::Report;
 use super::search::RepetitionRecord;
 use crate::atomic;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
-use crate::train::digest;
 
 /// The format that is written, and the only one read.
 const FORMAT: u64 = 1;
 
-/// The computer that a result was made on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    /// Of the system: `linux`, `macos`.
-    pub os: String,
-    /// Of the processor: `x86_64`.
-    pub architecture: String,
-    /// What the processor calls itself, where that can be known.
-    pub processor: Option<String>,
-    /// Cores, or threads of cores, that this process may use.
-    pub cores: usize,
-    /// Threads that the run was given.
-    pub threads: usize,
-}
-
-impl Machine {
-    /// This one.
-    pub fn here() -> Self {
-        // Elsewhere than on Linux there is no such file, and no name.
-        let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-            let line = text.lines().find(|line| line.starts_with("model name"))?;
-            Some(line.split_once(':')?.1.trim().to_owned())
-        });
-        Self {
-            os: std::env::consts::OS.to_owned(),
-            architecture: std::env::consts::ARCH.to_owned(),
-            processor,
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
-            threads: rayon::current_num_threads(),
-        }
-    }
+/// This one, with what decides how sums are rounded.
+pub(super) fn machine() -> Machine {
+    let kernels = egg_autodiff::blas_kernels();
+    Machine::here(rayon::current_num_threads()).with_backend(egg_autodiff::backend(), kernels.as_deref())
 }
 
 /// A [`Report`] without its epochs, with all that is needed to repeat it: the
@@ -132,10 +106,7 @@ impl RunRecord {
             dataset: report.dataset.clone(),
             graphs: graphs.dataset().len(),
             fingerprint: report.fingerprint.clone(),
-            splits: splits
-                .iter()
-                .map(|split| digest(&[&split.train, &split.validation, &split.test]))
-                .collect(),
+            splits: splits.iter().map(Split::digest).collect(),
             validation_loss: Summary::of(&losses, experiment.protocol.ddof()),
             validation: report.validation,
             test: report.test,
@@ -148,7 +119,7 @@ impl RunRecord {
                 .map_or(0, |time| time.as_secs()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             revision,
-            machine: Machine::here(),
+            machine: machine(),
         })
     }
 

@@ -7,13 +7,13 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use egg_nn::Goal;
+use egg_results::Summary;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::{Experiment, RunOptions};
 use super::grid::{Cell, Grid};
 use super::jobs::{self, Parallelism};
 use super::kind::Protocol;
-use super::report::Summary;
 use crate::atomic;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::train::{Event, Outcome, PartReport, RankSummary};
 
 /// Trains an experiment with every combination of settings.
 ///
-/// A finished cell is a JSON file in [`Self::folder`], written whole or not at
+/// A finished cell is a JSON file in [`Self::folder`], with a checksum, written whole or not at
 /// all. A search that was killed, or cancelled, goes on with the cells that
 /// have none. A cell whose training diverges is recorded as
 /// [failed](CellRecord::failures) and never chosen; the search goes on.
@@ -117,6 +117,18 @@ impl CellRecord {
     pub fn failed(&self) -> bool {
         !self.failures.is_empty()
     }
+
+    /// Whether its numbers can be those of a search.
+    fn is_consistent(&self) -> bool {
+        let most = self.experiment.training.max_epochs;
+        self.repetitions.iter().all(|one| {
+            let epochs = one.epochs as u64;
+            let parts = std::iter::once(&one.validation).chain(&one.test);
+            (1..=epochs).contains(&one.best_epoch)
+                && epochs <= most
+                && parts.clone().all(PartReport::is_consistent)
+        })
+    }
 }
 
 /// What came of a search.
@@ -185,13 +197,15 @@ impl GridSearch {
         if !path.exists() {
             return Ok(None);
         }
-        let record: CellRecord = atomic::read_json(&path)?;
+        let record: CellRecord = atomic::read_sealed(&path)?;
         let difference = if record.fingerprint != graphs.fingerprint() {
             Some("it was trained on other data")
         } else if record.experiment != cell.apply(&self.experiment) {
             Some("it was trained with other settings")
         } else if record.repetitions.len() + record.failures.len() != self.experiment.repetitions {
             Some("it has another number of repetitions")
+        } else if !record.is_consistent() {
+            Some("its numbers contradict each other")
         } else {
             None
         };
@@ -262,7 +276,7 @@ impl GridSearch {
                     Err(failure) => record.failures.push(failure),
                 }
             }
-            atomic::write_json(&self.path(&cells[cell]), &record)?;
+            atomic::write_sealed(&self.path(&cells[cell]), &record)?;
             let event = SearchEvent::Cell {
                 cell,
                 record: &record,

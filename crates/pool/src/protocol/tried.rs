@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use egg_results::Machine;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
 use super::grid::{Cell, Grid};
 use super::halving::Rung;
-use super::record::Machine;
 use super::search::Failure;
 use crate::atomic;
 use crate::error::{Error, Result};

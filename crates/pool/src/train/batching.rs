@@ -14,21 +14,6 @@ pub(super) fn batches(order: &[usize], size: usize) -> Vec<&[usize]> {
     parts
 }
 
-/// A number that stands for lists of indices: FNV-1a, the same everywhere.
-pub(crate) fn digest(lists: &[&[usize]]) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |number: usize| {
-        for byte in (number as u64).to_le_bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
-    for list in lists {
-        add(list.len());
-        list.iter().copied().for_each(&mut add);
-    }
-    format!("{hash:016x}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,12 +30,5 @@ mod tests {
                 assert!(parts.iter().all(|part| part.len() <= size + 1));
             }
         }
-    }
-
-    #[test]
-    fn a_digest_tells_lists_apart() {
-        assert_eq!(digest(&[&[1, 2], &[3]]), digest(&[&[1, 2], &[3]]));
-        assert_ne!(digest(&[&[1, 2], &[3]]), digest(&[&[1], &[2, 3]]));
-        assert_ne!(digest(&[&[1, 2]]), digest(&[&[2, 1]]));
     }
 }

@@ -49,7 +49,7 @@ impl Identity {
         } else if settings(self) != settings(other) {
             Some("it was trained with other settings")
         } else if self.description != other.description {
-            Some("it is of another model")
+            Some("it is of another model, or of an earlier version of this program")
         } else if self.generator != other.generator {
             Some("it was started with another seed, or another model")
         } else {

@@ -14,7 +14,6 @@ mod objective;
 mod outcome;
 mod trainer;
 
-pub(crate) use batching::digest;
 pub use config::{BatchLoss, RateSchedule, TrainConfig};
 pub use evaluate::{Evaluation, evaluate, outputs};
 pub use event::{Event, Observer, Silent};

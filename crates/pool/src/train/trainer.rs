@@ -13,7 +13,7 @@ use egg_nn::{
 };
 use rand_chacha::ChaCha8Rng;
 
-use super::batching::{batches, digest};
+use super::batching::batches;
 use super::checkpoint::{self, Identity, Keep};
 use super::config::{BatchLoss, RateSchedule, TrainConfig};
 use super::evaluate::{Tally, evaluate, evaluate_at, targets};
@@ -179,11 +179,6 @@ impl<'a> Trainer<'a> {
     }
 
     fn identity(&self, rng: &ChaCha8Rng) -> Identity {
-        let Split {
-            train,
-            validation,
-            test,
-        } = self.split;
         let (fingerprint, description) = match &self.keep {
             Some(keep) => (self.graphs.fingerprint().to_owned(), keep.description.clone()),
             // Nobody will ask.
@@ -193,7 +188,7 @@ impl<'a> Trainer<'a> {
             description,
             training: self.config.clone(),
             fingerprint,
-            split: digest(&[train, validation, test]),
+            split: self.split.digest(),
             generator: GeneratorState::of(rng),
         }
     }
@@ -228,6 +223,16 @@ impl<'a> Trainer<'a> {
             state.stopping = kept.early_stopping.unwrap_or(state.stopping);
             (state.epoch, state.plateau, state.best) = (kept.epoch, kept.plateau, kept.best);
             state.history = notes.history;
+            let asked = self.config.max_epochs;
+            if let (true, Some(keep)) = (state.epoch > asked, &self.keep) {
+                return Err(Error::OtherRun {
+                    path: keep.path.clone(),
+                    difference: format!(
+                        "it has trained for {} epochs, more than the {asked} that are asked for now",
+                        state.epoch
+                    ),
+                });
+            }
             // A run that had all its epochs may have been given more.
             state.stopped = notes.stopped.filter(|stopped| *stopped == Stopped::Patience);
             if state.stopped.is_none() && state.epoch >= self.config.max_epochs {

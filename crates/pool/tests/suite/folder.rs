@@ -193,18 +193,48 @@ fn what_is_no_model_is_refused() {
     model.save(&path).unwrap();
     let config = path.join("config.json");
     let text = std::fs::read_to_string(&config).unwrap();
-    std::fs::write(&config, text.replace("\"format\": 1", "\"format\": 2")).unwrap();
-    let error = TrainedModel::load(&path).unwrap_err().to_string();
-    assert!(error.contains("format 2"), "{error}");
-    // Parameters of another width.
-    std::fs::write(&config, text.replace("\"hidden\": 8", "\"hidden\": 7")).unwrap();
-    assert!(matches!(
-        TrainedModel::load(&path),
-        Err(Error::Layer(egg_nn::Error::Shape { .. }))
-    ));
+    for other in [0, 3] {
+        std::fs::write(&config, text.replace("\"format\": 2", &format!("\"format\": {other}"))).unwrap();
+        let error = TrainedModel::load(&path).unwrap_err().to_string();
+        assert!(error.contains(&format!("format {other}")), "{error}");
+    }
     std::fs::write(&config, &text).unwrap();
     std::fs::write(path.join("model.safetensors"), "0123456789").unwrap();
     assert!(matches!(TrainedModel::load(&path), Err(Error::Layer(_))));
+}
+
+/// Whatever is changed by hand in `config.json` would change what a model says.
+#[test]
+fn an_edited_config_is_refused_and_another_layout_is_not() {
+    let dataset = small::dataset(40);
+    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    experiment.training.max_epochs = 1;
+    let model = trained(&experiment, dataset.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    model.save(&path).unwrap();
+    let config = path.join("config.json");
+    let text = std::fs::read_to_string(&config).unwrap();
+    for (good, edited) in [
+        // Classes that change places, another cut, another width, other data.
+        ("\"0\",\n      \"1\"", "\"1\",\n      \"0\""),
+        ("\"threshold\": 0.5", "\"threshold\": 0.8"),
+        ("\"hidden\": 8", "\"hidden\": 7"),
+        ("\"rectify\": true", "\"rectify\": false"),
+        ("\"name\": \"COVARIANCE\"", "\"name\": \"PROTEINS\""),
+        ("\"metric\": \"accuracy\"", "\"metric\": \"roc-auc\""),
+    ] {
+        assert!(text.contains(good), "{good} in {text}");
+        std::fs::write(&config, text.replace(good, edited)).unwrap();
+        let error = TrainedModel::load(&path).unwrap_err();
+        assert!(matches!(error, Error::Format { .. }), "{edited}: {error}");
+        assert!(error.to_string().contains("config.json"), "{error}");
+    }
+    // The same on one line.
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    std::fs::write(&config, value.to_string()).unwrap();
+    let loaded = TrainedModel::load(&path).unwrap();
+    assert_eq!(loaded.predict(dataset.clone()).unwrap(), model.predict(dataset).unwrap());
 }
 
 /// A folder from elsewhere must not be able to ask for terabytes.

@@ -3,12 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use egg_geometry::RankRule;
 use egg_graph::Split;
-use egg_pool::Error;
 use egg_pool::data::PreparedGraphs;
+use egg_pool::metrics::Metric;
 use egg_pool::model::Architecture;
 use egg_pool::protocol::{Experiment, RunOptions};
-use egg_pool::train::{Event, Observer, Outcome, RateSchedule, Silent, Stopped};
+use egg_pool::train::{BatchLoss, Event, Observer, Outcome, RateSchedule, Silent, Stopped};
+use egg_pool::{Error, PoolingConfig};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -116,6 +118,39 @@ fn a_run_can_be_made_longer() {
     assert!(longer == bench.run(None, &mut Silent).unwrap());
 }
 
+/// A run that is asked for fewer epochs than it has had would be neither the one nor the
+/// other.
+#[test]
+fn a_run_can_not_be_made_shorter_than_it_is() {
+    let mut bench = Bench::new(Architecture::Gcn);
+    let folder = tempfile::tempdir().unwrap();
+    bench.experiment.training.max_epochs = 5;
+    bench.run(Some(folder.path()), &mut Silent).unwrap();
+    bench.experiment.training.max_epochs = 3;
+    let refused = bench.run(Some(folder.path()), &mut Silent).unwrap_err().to_string();
+    assert!(refused.contains("5 epochs") && refused.contains("the 3"), "{refused}");
+    // As many as it has had, or more than it needs, is what a fresh run gives.
+    bench.experiment.training.max_epochs = 5;
+    let same = bench.run(Some(folder.path()), &mut Silent).unwrap();
+    assert!(same == bench.run(None, &mut Silent).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    bench.experiment.training.patience = 1;
+    bench.experiment.training.learning_rate = 0.5;
+    bench.experiment.training.max_epochs = 200;
+    let long = bench.run(Some(folder.path()), &mut Silent).unwrap();
+    assert_eq!(long.0.stopped, Stopped::Patience);
+    bench.experiment.training.max_epochs = long.0.history.len() as u64 + 1;
+    let shorter = bench.run(Some(folder.path()), &mut Silent).unwrap();
+    assert!(shorter == bench.run(None, &mut Silent).unwrap());
+}
+
+fn egg(rank: RankRule) -> PoolingConfig {
+    PoolingConfig::Egg {
+        rank,
+        flatten: egg_autodiff::Flatten::default(),
+    }
+}
+
 #[test]
 fn checkpoints_of_other_runs_are_refused() {
     let bench = || Bench::new(Architecture::Gcn);
@@ -133,6 +168,31 @@ fn checkpoints_of_other_runs_are_refused() {
     assert!(refused(&|bench| bench.experiment.training.learning_rate = 1.0).contains("settings"));
     assert!(refused(&|bench| bench.experiment.model.head.dropout = 0.1).contains("model"));
     assert!(refused(&|bench| bench.split.train.swap(0, 1)).contains("split"));
+    assert!(refused(&|bench| bench.split.validation.swap(0, 1)).contains("split"));
+    // Every setting, but for how many epochs there may be.
+    type Change = fn(&mut Bench);
+    let changes: [(&str, Change); 17] = [
+        ("settings", |bench| bench.experiment.training.weight_decay = 0.1),
+        ("settings", |bench| bench.experiment.training.batch_size = 7),
+        ("settings", |bench| bench.experiment.training.patience = 3),
+        ("settings", |bench| bench.experiment.training.schedule = RateSchedule::Constant),
+        ("settings", |bench| bench.experiment.training.batch_loss = BatchLoss::Mean),
+        ("settings", |bench| bench.experiment.training.clip_norm = Some(1.0)),
+        ("settings", |bench| bench.experiment.training.metric = Metric::BalancedAccuracy),
+        ("model", |bench| bench.experiment.model.hidden = 7),
+        ("model", |bench| bench.experiment.model.layers = 3),
+        ("model", |bench| bench.experiment.model.rectify = false),
+        ("model", |bench| bench.experiment.model.node_norm = true),
+        ("model", |bench| bench.experiment.model.virtual_node = true),
+        ("model", |bench| bench.experiment.model.pooling = "sum".parse().unwrap()),
+        ("model", |bench| bench.experiment.model.pooling = egg(RankRule::Threshold(0.4))),
+        ("model", |bench| bench.experiment.model.pooling = egg(RankRule::Relative(0.5))),
+        ("model", |bench| bench.experiment.model.head.widths = vec![5]),
+        ("model", |bench| bench.experiment.model.head.output_norm = false),
+    ];
+    for (words, change) in changes {
+        assert!(refused(&change).contains(words), "{words}");
+    }
     assert!(
         refused(&|bench| {
             bench.graphs = bench.experiment.prepare(small::dataset(62)).unwrap();

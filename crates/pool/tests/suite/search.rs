@@ -120,7 +120,7 @@ fn cells_are_chosen_by_validation_alone() {
                 run.test.clone_from(&other.test);
             }
             let path = folder.path().join(format!("{}.json", record.cell));
-            std::fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
+            std::fs::write(path, egg_results::seal(&record).unwrap()).unwrap();
         }
         let again = search.run(&graphs, &go_on).unwrap();
         assert_eq!(again.chosen, report.chosen);
@@ -238,4 +238,35 @@ fn r_is_searched_wherever_there_is_one() {
     ] {
         assert_eq!(tried(pooling).len(), 1);
     }
+}
+
+/// A record is believed only as it was written.
+#[test]
+fn an_edited_record_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (search, graphs) = search(folder.path(), Protocol::Fair);
+    let report = search.run(&graphs, &go_on).unwrap();
+    let path = folder.path().join(format!("{}.json", report.cells[0].cell));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let accuracy = text.lines().find(|line| line.contains("\"accuracy\":")).unwrap();
+    let edited = text.replacen(accuracy, "\"accuracy\": 7.5,", 1);
+    for (what, words) in [
+        (edited, "changed after it was written"),
+        (text.replace("\"checksum\"", "\"sum\""), "no record with a checksum"),
+        (serde_json::to_string(&report.cells[0]).unwrap(), "no record with a checksum"),
+    ] {
+        std::fs::write(&path, what).unwrap();
+        let refused = search.run(&graphs, &go_on).unwrap_err().to_string();
+        assert!(refused.contains(words) && refused.contains("remove it"), "{refused}");
+    }
+    // Numbers that no search can have come to, under a checksum of their own.
+    let mut impossible = report.cells[0].clone();
+    impossible.repetitions[0].best_epoch = 1000;
+    std::fs::write(&path, egg_results::seal(&impossible).unwrap()).unwrap();
+    let refused = search.run(&graphs, &go_on).unwrap_err().to_string();
+    assert!(refused.contains("contradict"), "{refused}");
+    // Removed, it is made again, to the same numbers.
+    std::fs::remove_file(&path).unwrap();
+    let again = search.run(&graphs, &go_on).unwrap();
+    assert_eq!((again.chosen, again.test), (report.chosen, report.test));
 }

@@ -1,5 +1,7 @@
 //! Classifiers: table and curves.
 
+use egg_results::{Comparison, Verdict, holm};
+
 use super::closer;
 use super::cohort::Cohort;
 use super::html::{Page, escape, figure, named, table};
@@ -7,7 +9,7 @@ use super::words::{in_short, plus_minus, probability, thousands};
 use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::record::Method;
-use crate::significance::{Comparison, Verdict, compare, holm};
+use crate::significance::compare;
 use crate::svg::{self, Unit};
 
 /// The test scores of each method.

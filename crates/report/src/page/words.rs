@@ -1,11 +1,12 @@
 //! What a page says before and after its charts.
 
+use egg_results::Verdict;
+
 use super::cohort::Cohort;
 use super::html::{Page, escape};
 use super::methods::{compared, tests};
 use crate::estimate::Estimate;
 use crate::record::{Kind, Record};
-use crate::significance::Verdict;
 use crate::svg::Unit;
 
 /// `77.79 ± 2.16`, in percent if the unit says so.

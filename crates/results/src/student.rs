@@ -9,8 +9,8 @@
 ///
 /// ```
 /// // The usual table: 2.262 at 9 degrees is 5%.
-/// assert!((egg_report::two_sided_p(2.262, 9.0) - 0.05).abs() < 1e-4);
-/// assert_eq!(egg_report::two_sided_p(0.0, 9.0), 1.0);
+/// assert!((egg_results::two_sided_p(2.262, 9.0) - 0.05).abs() < 1e-4);
+/// assert_eq!(egg_results::two_sided_p(0.0, 9.0), 1.0);
 /// ```
 pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
     if t.is_nan() || freedom.is_nan() || freedom <= 0.0 {
