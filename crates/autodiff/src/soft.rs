@@ -270,7 +270,7 @@ impl Kernel for SoftProjection {
             } else {
                 from * magnitude * scale
             };
-            *to = T::rounded(value.clamp(-f64::MAX, f64::MAX));
+            *to = T::rounded(value.clamp(-T::LARGEST_GRADIENT, T::LARGEST_GRADIENT));
         });
         Ok(())
     }

@@ -225,7 +225,7 @@ impl Kernel for Decomposition {
             .and(&direct)
             .for_each(|to, vectors, values| {
                 let value = vectors / saved.scale + values;
-                *to = T::rounded(value.clamp(-f64::MAX, f64::MAX));
+                *to = T::rounded(value.clamp(-T::LARGEST_GRADIENT, T::LARGEST_GRADIENT));
             });
         Ok(())
     }

@@ -105,8 +105,8 @@ impl<T: Scalar> WithSimd for WidenTimes<'_, T> {
     }
 }
 
-/// `to = from * factor`, rounded, what is beyond the range at its end. The slices
-/// are of one length.
+/// `to = from * factor`, rounded, what is beyond the range of gradients at its end. The
+/// slices are of one length.
 pub(crate) fn round_times<T: Scalar>(from: &[f64], factor: f64, to: &mut [T]) {
     Arch::new().dispatch(RoundTimes { from, factor, to });
 }
@@ -123,7 +123,7 @@ impl<T: Scalar> WithSimd for RoundTimes<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         for (to, from) in self.to.iter_mut().zip(self.from) {
-            *to = T::rounded((from * self.factor).clamp(-f64::MAX, f64::MAX));
+            *to = T::rounded((from * self.factor).clamp(-T::LARGEST_GRADIENT, T::LARGEST_GRADIENT));
         }
     }
 }

@@ -36,8 +36,8 @@ use crate::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
 impl Factors {
     /// `dL/dH` (n x m) from `dL/dP` (m x m), which need not be symmetric.
     ///
-    /// `h` is the matrix these factors were computed from. Values beyond the
-    /// range of `T` become the largest finite value.
+    /// `h` is the matrix these factors were computed from. Values beyond
+    /// [`Scalar::LARGEST_GRADIENT`] become that value.
     ///
     /// # Errors
     /// [`Error::Shape`] if `h` or the gradient has another shape,
@@ -289,7 +289,7 @@ impl Factors {
                 } else {
                     from * magnitude / scale
                 };
-                *to = T::rounded(value.clamp(-f64::MAX, f64::MAX));
+                *to = T::rounded(value.clamp(-T::LARGEST_GRADIENT, T::LARGEST_GRADIENT));
             }),
         }
         Ok(())

@@ -46,6 +46,11 @@ pub trait Scalar:
     /// type can resolve.
     const GRAM_IS_EXACT: bool;
 
+    /// The largest entry of a gradient; what is beyond becomes this. A gradient of the
+    /// projector is as large as `1 / H`: of denormal f32 rows it would leave the range of f32, or
+    /// its sums over nodes would, and infinities become NaN in the next product.
+    const LARGEST_GRADIENT: f64;
+
     /// The machine epsilon of this type, as f64.
     ///
     /// ```
@@ -78,6 +83,7 @@ impl Scalar for f64 {
     const TIE_TOLERANCE: f64 = 1e-10;
     const GAP_GUARD: f64 = 1e-12;
     const GRAM_IS_EXACT: bool = false;
+    const LARGEST_GRADIENT: f64 = f64::MAX;
 
     #[inline(always)]
     fn as_f64(self) -> f64 {
@@ -95,6 +101,8 @@ impl Scalar for f32 {
     const GAP_GUARD: f64 = 1e-7;
     // The noise floor of an f64 Gram matrix, 1.5e-8 sigma_1, lies below eps(f32).
     const GRAM_IS_EXACT: bool = true;
+    // 2^104, a share of 2^-24 of the range.
+    const LARGEST_GRADIENT: f64 = f32::MAX as f64 / (1 << 24) as f64;
 
     #[inline(always)]
     fn as_f64(self) -> f64 {

@@ -11,8 +11,8 @@
 
 use egg_pool::PoolingConfig;
 use egg_pool::protocol::RunRecord;
-use egg_results::Summary;
 use egg_pool::train::BatchLoss;
+use egg_results::Summary;
 
 type Failure = Box<dyn std::error::Error>;
 

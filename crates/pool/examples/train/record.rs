@@ -8,8 +8,8 @@ use std::time::Instant;
 use egg_pool::data::PreparedGraphs;
 use egg_pool::metrics::Metric;
 use egg_pool::protocol::{Experiment, Follow, RepetitionRecord, Report, RunOptions, RunRecord};
-use egg_results::Summary;
 use egg_pool::train::Outcome;
+use egg_results::Summary;
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -20,10 +20,14 @@ fn write(text: &mut String, config: &SavedConfig, outcome: &Outcome) -> std::fmt
     writeln!(
         text,
         "# {} with {pooling} pooling, trained on {}\n",
-        architecture, data.name
+        architecture,
+        plain(&data.name)
     )?;
     let task = match training.objective.of_classes() {
-        true => format!("the class of a graph ({})", data.classes.join(", ")),
+        true => {
+            let classes: Vec<String> = data.classes.iter().map(|class| plain(class)).collect();
+            format!("the class of a graph ({})", classes.join(", "))
+        }
         false => format!("{} number(s) of a graph", config.outputs),
     };
     writeln!(
@@ -75,7 +79,9 @@ fn write(text: &mut String, config: &SavedConfig, outcome: &Outcome) -> std::fmt
     writeln!(
         text,
         "- data: {}, {} graphs, SHA-256 `{}`",
-        data.name, data.graphs, data.fingerprint
+        plain(&data.name),
+        data.graphs,
+        plain(&data.fingerprint)
     )?;
     writeln!(text, "- egg-pool {}\n", config.written_by)?;
 
@@ -87,10 +93,31 @@ fn write(text: &mut String, config: &SavedConfig, outcome: &Outcome) -> std::fmt
     writeln!(text, "let predictions = model.predict(graphs)?;\n```\n")?;
     writeln!(
         text,
-        "Graphs must have the same {} features per node as the training data, in the same order. For graphs \
+        "Graphs must have the same {} features per node as the training data{}. For graphs \
          unlike those it was trained on, nothing is known of its errors.",
-        config.inputs
+        config.inputs,
+        match config.columns {
+            Some(_) => ", under the same names",
+            None => ", in the same order",
+        }
     )
+}
+
+/// A text that is no more than text in Markdown and on a terminal: data sets and classes
+/// may be called anything.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        match c {
+            c if c.is_control() || turns => plain.extend(c.escape_default()),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '!' | '&' => {
+                plain.extend(['\\', c])
+            }
+            c => plain.push(c),
+        }
+    }
+    plain
 }
 
 fn metrics(part: &PartReport) -> String {
@@ -108,5 +135,17 @@ fn metrics(part: &PartReport) -> String {
             text
         }
         Scores::Numbers { mae, mse } => format!("MAE {mae:.4}, RMSE {:.4}", mse.sqrt()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_are_only_text() {
+        assert_eq!(plain("wet & dry"), "wet \\& dry");
+        assert_eq!(plain("\u{1b}[31m<b>|`x`"), "\\u{1b}\\[31m\\<b\\>\\|\\`x\\`");
+        assert_eq!(plain("a\n# b"), "a\\n\\# b");
     }
 }

@@ -88,3 +88,58 @@ fn nan_does_not_panic() {
         assert_eq!(pooled.is_err(), config.name().ends_with("egg"), "{config}");
     }
 }
+
+/// Features so small that f32 has hardly a digit left for them: a whole model is trained
+/// on them, and nothing becomes NaN.
+#[test]
+fn denormal_features_are_trained_on_without_nan() {
+    use egg_graph::{Features, Graph, GraphDataset, Labels, Split, Targets};
+    use egg_pool::data::PreparedGraphs;
+    use egg_pool::model::{Architecture, ModelConfig};
+    use egg_pool::train::{Silent, TrainConfig, Trainer};
+
+    for scale in [1e-38f32, 1e-41, 1e-44] {
+        let graphs: Vec<Graph> = (0..24)
+            .map(|index| {
+                let nodes = 3 + index % 4;
+                let rows = flat(&normal(nodes, 3, index as u64));
+                let rows = rows.into_iter().map(|number| number as f32 * scale).collect();
+                let features = ndarray::Array2::from_shape_vec((nodes, 3), rows).unwrap();
+                let edges: Vec<_> = (1..nodes).map(|node| (0, node)).collect();
+                let graph = Graph::from_edges(nodes, &edges).unwrap();
+                graph.with_features(Features::dense(features).unwrap()).unwrap()
+            })
+            .collect();
+        let labels: Vec<i64> = (0..24).map(|graph| graph % 2).collect();
+        let dataset = GraphDataset::from_graphs("denormal", &graphs)
+            .unwrap()
+            .with_targets(Targets::Classes(Labels::from_values(&labels)))
+            .unwrap();
+        let split = Split::random(24, &mut rng(1));
+        let config = TrainConfig {
+            max_epochs: 3,
+            ..TrainConfig::paper()
+        };
+        for architecture in [Architecture::Gcn, Architecture::Gin] {
+            let graphs = PreparedGraphs::new(dataset.clone(), architecture.convolved(), DType::F32).unwrap();
+            for pooling in PoolingConfig::all() {
+                let what = format!("{architecture} {pooling}, {scale:e}");
+                let model = ModelConfig::new(architecture, pooling);
+                let model = model.model(3, 2, DType::F32, &mut rng(2)).unwrap();
+                let trainer = Trainer::new(&config, &graphs, &split).unwrap();
+                let outcome = trainer.run(&model, rng(3), &mut Silent);
+                let outcome = outcome.unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert!(
+                    outcome.history.iter().all(|epoch| epoch.train_loss.is_finite()),
+                    "{what}"
+                );
+                for (name, tensor) in model.parameters().snapshot().unwrap() {
+                    assert!(
+                        flat(&tensor).iter().all(|number| number.is_finite()),
+                        "{what}: {name}"
+                    );
+                }
+            }
+        }
+    }
+}

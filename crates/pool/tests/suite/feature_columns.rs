@@ -54,7 +54,9 @@ fn assert_close(found: &[Prediction], expected: &[Prediction], what: &str) {
     for (found, expected) in found.iter().zip(expected) {
         match (found, expected) {
             (
-                Prediction::Class { class, probabilities, .. },
+                Prediction::Class {
+                    class, probabilities, ..
+                },
                 Prediction::Class {
                     class: other,
                     probabilities: others,
@@ -95,10 +97,16 @@ fn labels_of_a_subset_mean_what_they_meant_in_training() {
         assert_close(&found[*graph..=*graph], &all[*graph..=*graph], "shifted");
     }
     // Three labels of which one was never seen: counted, and of no category.
-    let strange = rings(&sizes[..3], |graph, node| if node == 1 { 9 } else { label(graph, node) });
+    let strange = rings(
+        &sizes[..3],
+        |graph, node| if node == 1 { 9 } else { label(graph, node) },
+    );
     let (aligned, unseen) = trained.config().columns_of(strange.clone()).unwrap();
     assert_eq!(unseen.len(), 1);
-    assert_eq!((unseen[0].column.to_string().as_str(), unseen[0].nodes), ("node label = 9", 3));
+    assert_eq!(
+        (unseen[0].column.to_string().as_str(), unseen[0].nodes),
+        ("node label = 9", 3)
+    );
     assert_eq!(aligned.features().to_dense().row(1).sum(), 0.0);
     assert_eq!(trained.predict(strange).unwrap().len(), 3);
     // It goes through the folder.
@@ -116,7 +124,10 @@ fn predictions_of_a_subset_are_those_of_the_whole() {
     let graphs: Vec<Graph> = (0..30)
         .map(|index| {
             let (nodes, edges) = crate::samples::random_graph(3 + index % 9, 0.4, index as u64);
-            let rows = flat(&normal(nodes, 3, index as u64)).into_iter().map(|x| x as f32).collect();
+            let rows = flat(&normal(nodes, 3, index as u64))
+                .into_iter()
+                .map(|x| x as f32)
+                .collect();
             let features = ndarray::Array2::from_shape_vec((nodes, 3), rows).unwrap();
             let graph = Graph::from_edges(nodes, &edges).unwrap();
             graph.with_features(Features::dense(features).unwrap()).unwrap()
@@ -154,11 +165,17 @@ fn columns_in_another_order_are_found_by_name_and_others_are_refused() {
     let (graphs, labels): (Vec<Graph>, Vec<i64>) = (0..24)
         .map(|index: i64| {
             let nodes = 4 + index as usize % 3;
-            let rows = flat(&normal(nodes, 2, index as u64)).into_iter().map(|x| x as f32).collect();
+            let rows = flat(&normal(nodes, 2, index as u64))
+                .into_iter()
+                .map(|x| x as f32)
+                .collect();
             let features = ndarray::Array2::from_shape_vec((nodes, 2), rows).unwrap();
             let edges: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
             let graph = Graph::from_edges(nodes, &edges).unwrap();
-            (graph.with_features(Features::dense(features).unwrap()).unwrap(), index % 2)
+            (
+                graph.with_features(Features::dense(features).unwrap()).unwrap(),
+                index % 2,
+            )
         })
         .unzip();
     let named = |names: [&str; 2]| names.map(FeatureColumn::number).to_vec();
@@ -171,9 +188,17 @@ fn columns_in_another_order_are_found_by_name_and_others_are_refused() {
     let trained = train(&dataset, Architecture::Gcn, &"egg".parse().unwrap());
     let expected = trained.predict(dataset.clone()).unwrap();
     let turned = dataset.features().to_dense().select(ndarray::Axis(1), &[1, 0]);
-    let turned = dataset.clone().with_features(Features::dense(turned).unwrap()).unwrap();
+    let turned = dataset
+        .clone()
+        .with_features(Features::dense(turned).unwrap())
+        .unwrap();
     let found = trained
-        .predict(turned.clone().with_feature_columns(named(["mass", "charge"])).unwrap())
+        .predict(
+            turned
+                .clone()
+                .with_feature_columns(named(["mass", "charge"]))
+                .unwrap(),
+        )
         .unwrap();
     assert_eq!(found, expected);
     // Without names, or with others.
@@ -206,7 +231,9 @@ fn scores_are_of_the_metric_and_by_the_names_of_classes() {
     let only = Labels::new(&vec![Some(0); odd.len()], vec!["1".into()]).unwrap();
     let part = part.with_targets(Targets::Classes(only)).unwrap();
     let some = trained.predict(part.clone()).unwrap();
-    let ones = some.iter().filter(|one| matches!(one, Prediction::Class { label, .. } if label == "1"));
+    let ones = some
+        .iter()
+        .filter(|one| matches!(one, Prediction::Class { label, .. } if label == "1"));
     let scored = trained.score(&some, &part).unwrap().unwrap();
     assert!((accuracy(&scored) - ones.count() as f64 / odd.len() as f64).abs() < 1e-12);
     let strange = Labels::new(&vec![Some(0); odd.len()], vec!["seven".into()]).unwrap();

@@ -194,7 +194,11 @@ fn what_is_no_model_is_refused() {
     let config = path.join("config.json");
     let text = std::fs::read_to_string(&config).unwrap();
     for other in [0, 3] {
-        std::fs::write(&config, text.replace("\"format\": 2", &format!("\"format\": {other}"))).unwrap();
+        std::fs::write(
+            &config,
+            text.replace("\"format\": 2", &format!("\"format\": {other}")),
+        )
+        .unwrap();
         let error = TrainedModel::load(&path).unwrap_err().to_string();
         assert!(error.contains(&format!("format {other}")), "{error}");
     }
@@ -234,7 +238,10 @@ fn an_edited_config_is_refused_and_another_layout_is_not() {
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     std::fs::write(&config, value.to_string()).unwrap();
     let loaded = TrainedModel::load(&path).unwrap();
-    assert_eq!(loaded.predict(dataset.clone()).unwrap(), model.predict(dataset).unwrap());
+    assert_eq!(
+        loaded.predict(dataset.clone()).unwrap(),
+        model.predict(dataset).unwrap()
+    );
 }
 
 /// A folder from elsewhere must not be able to ask for terabytes.

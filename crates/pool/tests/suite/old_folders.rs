@@ -56,8 +56,14 @@ fn a_model_that_means_the_same_predicts_the_same() {
     let all = data("SHAPES");
     let found = first_probabilities(&labelled.predict(all.clone()).unwrap());
     assert_same(&found, &recorded("SHAPES-sum"));
-    let refused = labelled.predict(all.subset(&some).unwrap()).unwrap_err().to_string();
-    assert!(refused.contains("earlier version") && refused.contains("train it again"), "{refused}");
+    let refused = labelled
+        .predict(all.subset(&some).unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("earlier version") && refused.contains("train it again"),
+        "{refused}"
+    );
 
     // It is still of that format when it is saved again.
     let folder = tempfile::tempdir().unwrap();
@@ -71,5 +77,8 @@ fn a_model_that_means_the_same_predicts_the_same() {
 #[test]
 fn a_model_that_would_mean_something_else_is_refused_with_the_remedy() {
     let refused = TrainedModel::load(fixture("SHAPES-egg")).unwrap_err().to_string();
-    assert!(refused.contains("format 1") && refused.contains("train the model again"), "{refused}");
+    assert!(
+        refused.contains("format 1") && refused.contains("train the model again"),
+        "{refused}"
+    );
 }

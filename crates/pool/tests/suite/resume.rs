@@ -127,8 +127,14 @@ fn a_run_can_not_be_made_shorter_than_it_is() {
     bench.experiment.training.max_epochs = 5;
     bench.run(Some(folder.path()), &mut Silent).unwrap();
     bench.experiment.training.max_epochs = 3;
-    let refused = bench.run(Some(folder.path()), &mut Silent).unwrap_err().to_string();
-    assert!(refused.contains("5 epochs") && refused.contains("the 3"), "{refused}");
+    let refused = bench
+        .run(Some(folder.path()), &mut Silent)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("5 epochs") && refused.contains("the 3"),
+        "{refused}"
+    );
     // As many as it has had, or more than it needs, is what a fresh run gives.
     bench.experiment.training.max_epochs = 5;
     let same = bench.run(Some(folder.path()), &mut Silent).unwrap();
@@ -175,18 +181,32 @@ fn checkpoints_of_other_runs_are_refused() {
         ("settings", |bench| bench.experiment.training.weight_decay = 0.1),
         ("settings", |bench| bench.experiment.training.batch_size = 7),
         ("settings", |bench| bench.experiment.training.patience = 3),
-        ("settings", |bench| bench.experiment.training.schedule = RateSchedule::Constant),
-        ("settings", |bench| bench.experiment.training.batch_loss = BatchLoss::Mean),
-        ("settings", |bench| bench.experiment.training.clip_norm = Some(1.0)),
-        ("settings", |bench| bench.experiment.training.metric = Metric::BalancedAccuracy),
+        ("settings", |bench| {
+            bench.experiment.training.schedule = RateSchedule::Constant
+        }),
+        ("settings", |bench| {
+            bench.experiment.training.batch_loss = BatchLoss::Mean
+        }),
+        ("settings", |bench| {
+            bench.experiment.training.clip_norm = Some(1.0)
+        }),
+        ("settings", |bench| {
+            bench.experiment.training.metric = Metric::BalancedAccuracy
+        }),
         ("model", |bench| bench.experiment.model.hidden = 7),
         ("model", |bench| bench.experiment.model.layers = 3),
         ("model", |bench| bench.experiment.model.rectify = false),
         ("model", |bench| bench.experiment.model.node_norm = true),
         ("model", |bench| bench.experiment.model.virtual_node = true),
-        ("model", |bench| bench.experiment.model.pooling = "sum".parse().unwrap()),
-        ("model", |bench| bench.experiment.model.pooling = egg(RankRule::Threshold(0.4))),
-        ("model", |bench| bench.experiment.model.pooling = egg(RankRule::Relative(0.5))),
+        ("model", |bench| {
+            bench.experiment.model.pooling = "sum".parse().unwrap()
+        }),
+        ("model", |bench| {
+            bench.experiment.model.pooling = egg(RankRule::Threshold(0.4))
+        }),
+        ("model", |bench| {
+            bench.experiment.model.pooling = egg(RankRule::Relative(0.5))
+        }),
         ("model", |bench| bench.experiment.model.head.widths = vec![5]),
         ("model", |bench| bench.experiment.model.head.output_norm = false),
     ];

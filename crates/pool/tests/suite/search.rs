@@ -252,12 +252,21 @@ fn an_edited_record_is_refused() {
     let edited = text.replacen(accuracy, "\"accuracy\": 7.5,", 1);
     for (what, words) in [
         (edited, "changed after it was written"),
-        (text.replace("\"checksum\"", "\"sum\""), "no record with a checksum"),
-        (serde_json::to_string(&report.cells[0]).unwrap(), "no record with a checksum"),
+        (
+            text.replace("\"checksum\"", "\"sum\""),
+            "no record with a checksum",
+        ),
+        (
+            serde_json::to_string(&report.cells[0]).unwrap(),
+            "no record with a checksum",
+        ),
     ] {
         std::fs::write(&path, what).unwrap();
         let refused = search.run(&graphs, &go_on).unwrap_err().to_string();
-        assert!(refused.contains(words) && refused.contains("remove it"), "{refused}");
+        assert!(
+            refused.contains(words) && refused.contains("remove it"),
+            "{refused}"
+        );
     }
     // Numbers that no search can have come to, under a checksum of their own.
     let mut impossible = report.cells[0].clone();

@@ -131,9 +131,10 @@ impl<T: Number> Specimen<T> {
     }
 
     /// `scale <gradient, direction>`, and how far rounding at the end of the
-    /// type's range may have moved it; none if a value is beyond the range.
+    /// type's range may have moved it; none if a value is beyond the range of gradients.
     pub(crate) fn along(&self, gradient: &Array2<T>, direction: &Array2<f64>) -> Option<(f64, f64)> {
-        if gradient.iter().any(|entry| entry.abs() >= T::max_value()) {
+        let largest = T::rounded(T::LARGEST_GRADIENT);
+        if gradient.iter().any(|entry| entry.abs() >= largest) {
             return None;
         }
         let mut sum = 0.0;
