@@ -10,6 +10,7 @@ use egg_gnn::graph::{
     Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, Registry, Role,
     read_graph_tables,
 };
+use egg_gnn::pool;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -295,8 +296,13 @@ pub(crate) fn naming<T, E: Into<Failure>>(data: &str, result: std::result::Resul
             | Error::Refused { .. }
             | Error::OverLimit { .. }
             | Error::Inflated { .. }
+            | Error::Columns { .. }
+            | Error::Modified { .. }
             | Error::UnknownLayout { .. }),
         ) => Failure::Graph(error),
+        Failure::Pool(
+            error @ (pool::Error::Graph(Error::Columns { .. }) | pool::Error::UnknownColumns { .. }),
+        ) => Failure::Pool(error),
         other @ (Failure::Interrupted(_) | Failure::Usage(_) | Failure::Other(_)) => other,
         other => Failure::In {
             data: data.to_owned(),

@@ -125,6 +125,9 @@ fn graph_remedy(error: &graph::Error) -> Option<String> {
             "DATA is a path, demo:covariance, demo:karate, demo:sbm:N, or one of the names that `egg info` lists"
                 .into(),
         ),
+        graph::Error::Modified { .. } => {
+            Some("`cargo xtask data prepare NAME` fetches it again; --allow-modified takes it as it is".into())
+        }
         _ => None,
     }
 }

@@ -125,7 +125,7 @@ pub enum Error {
     /// A registered data set is not what the registry knows under its name.
     #[error(
         "{}: this is not {name} as it is registered: its content has the fingerprint {found}, the registry says \
-         {expected}; fetch it again, or allow modified data",
+         {expected}",
         path.display()
     )]
     Modified {

@@ -142,7 +142,7 @@ fn what_does_not_fit_is_refused() {
         )
     };
     embed(&["--data", "graphs", "--leverage"]).refused(1, &["sum", "--pool egg"]);
-    embed(&["--data", "demo:covariance"]).refused(1, &["3 node features", "10"]);
+    embed(&["--data", "demo:covariance"]).refused(1, &["COVARIANCE: its feature columns have no names"]);
     assert!(!place.path().join("x.npy").exists());
 }
 
@@ -189,4 +189,137 @@ fn graphs_without_labels_and_degrees_without_columns() {
     let new = predict("new");
     assert!(new.err.contains("1 node with more than"), "{}", new.err);
     assert_eq!(new.summary()["degrees_clamped"], 1);
+}
+
+/// A model knows its columns by their names, and classes by theirs; what it has not seen
+/// is counted, and the measure is the one that it was trained for.
+#[test]
+fn predictions_go_by_names_and_by_the_metric_of_the_model() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let train = |data: &str, out: &str| {
+        let words = [
+            "train", "--data", data, "--pool", "sum", "--hidden", "8", "--reps", "1", "--epochs", "10",
+            "--out", out,
+        ];
+        egg(place.path(), &words).ok()
+    };
+    train("graphs", "run");
+    let predict = |data: &str| {
+        let words = ["predict", "--model", "run", "--data", data, "--json"];
+        egg(place.path(), &words).ok()
+    };
+    let labels = |ended: &crate::program::Ended| {
+        let of = |object: &serde_json::Value| object["probabilities"].clone();
+        let mut objects = ended.json();
+        objects.pop();
+        objects.iter().map(of).collect::<Vec<_>>()
+    };
+    let expected = predict("graphs");
+    assert_eq!(expected.summary()["metric"], "accuracy");
+    // The same columns in another order.
+    let nodes = std::fs::read_to_string(place.path().join("graphs/nodes.csv")).unwrap();
+    let turned: String = nodes
+        .lines()
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            format!(
+                "{},{},{},{},{}\n",
+                fields[4], fields[0], fields[3], fields[1], fields[2]
+            )
+        })
+        .collect();
+    for name in ["edges", "graphs"] {
+        let text = std::fs::read_to_string(place.path().join(format!("graphs/{name}.csv"))).unwrap();
+        write(place.path(), &format!("turned/{name}.csv"), &text);
+        write(place.path(), &format!("other/{name}.csv"), &text);
+    }
+    write(place.path(), "turned/nodes.csv", &turned);
+    write(place.path(), "other/nodes.csv", &nodes.replace("noise", "charge"));
+    assert_eq!(labels(&predict("turned")), labels(&expected));
+    egg(place.path(), &["predict", "--model", "run", "--data", "other"])
+        .refused(1, &["other: column `noise` is missing", "charge"]);
+
+    // Numbers: the measure is the root of the mean squared error.
+    let graphs = std::fs::read_to_string(place.path().join("graphs/graphs.csv")).unwrap();
+    write(
+        place.path(),
+        "turned/graphs.csv",
+        &graphs
+            .replace("star", "1.5")
+            .replace("g7,ring", "g7,NA")
+            .replace("ring", "-0.25"),
+    );
+    let trained = train("turned", "numbers");
+    assert!(trained.err.contains("1 graph without a label"), "{}", trained.err);
+    let words = ["predict", "--model", "numbers", "--data", "turned", "--json"];
+    let summary = egg(place.path(), &words).ok().summary();
+    assert_eq!(summary["metric"], "rmse");
+    assert!(summary["mean"].as_f64().unwrap() < 2.0);
+}
+
+/// Labels of a part of a TU data set mean what they meant in training.
+#[test]
+fn a_part_of_a_tu_data_set_is_predicted_by_a_model_of_the_whole() {
+    let place = place();
+    let tu = |name: &str, graphs: std::ops::Range<usize>, strange: bool| {
+        let (mut edges, mut indicator) = (String::new(), String::new());
+        let (mut labels, mut classes) = (String::new(), String::new());
+        let mut first = 1;
+        for (at, graph) in graphs.enumerate() {
+            let size = 4 + graph % 3;
+            for node in 0..size {
+                edges += &format!("{}, {}\n", first + node, first + (node + 1) % size);
+                indicator += &format!("{}\n", at + 1);
+                let label = if graph < 20 { 2 + node % 2 } else { 5 + node % 3 };
+                labels += &format!("{}\n", if strange && node == 0 { 9 } else { label });
+            }
+            classes += &format!("{}\n", size % 2);
+            first += size;
+        }
+        let files: [(&str, String); 4] = [
+            ("A", edges),
+            ("graph_indicator", indicator),
+            ("node_labels", labels),
+            ("graph_labels", classes),
+        ];
+        for (part, text) in files {
+            write(place.path(), &format!("{name}/{name}_{part}.txt"), &text);
+        }
+    };
+    tu("WHOLE", 0..40, false);
+    tu("PART", 20..40, false);
+    tu("STRANGE", 0..4, true);
+    let words = [
+        "train", "--data", "WHOLE", "--pool", "egg", "--hidden", "8", "--reps", "1", "--epochs", "5",
+        "--out", "run",
+    ];
+    egg(place.path(), &words).ok();
+    let predict = |data: &str| {
+        egg(
+            place.path(),
+            &["predict", "--model", "run", "--data", data, "--json"],
+        )
+        .ok()
+    };
+    let probabilities = |ended: &crate::program::Ended| {
+        let mut objects = ended.json();
+        objects.pop();
+        let of = |object: &serde_json::Value| object["probabilities"][0].as_f64().unwrap();
+        objects.iter().map(of).collect::<Vec<f64>>()
+    };
+    let whole = probabilities(&predict("WHOLE"));
+    let part = probabilities(&predict("PART"));
+    for (a, b) in whole[20..].iter().zip(&part) {
+        assert!((a - b).abs() < 1e-5, "{a} {b}");
+    }
+    let strange = predict("STRANGE");
+    assert!(
+        strange
+            .err
+            .contains("4 nodes with node label = 9, which the model was not trained with"),
+        "{}",
+        strange.err
+    );
+    assert_eq!(strange.summary()["nodes_unseen"], 4);
 }

@@ -79,3 +79,20 @@ fn what_is_wrong_with_the_file_is_told_with_its_line() {
     sweep("data = \"graphs\"\nreps = 0\n").refused(1, &["reps = 0", "from 1"]);
     egg(place.path(), &["sweep", "none.toml"]).refused(1, &["none.toml"]);
 }
+
+/// What was edited by hand is not believed.
+#[test]
+fn an_edited_cell_is_refused_with_the_remedy() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    write(place.path(), "grid.toml", CONFIG);
+    egg(place.path(), &["sweep", "grid.toml", "--quiet"]).ok();
+    let path = place
+        .path()
+        .join("swept/checkpoints/sum/lr0.01-wd0.001-h4-d0.5.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let line = text.lines().find(|line| line.contains("\"accuracy\":")).unwrap();
+    std::fs::write(&path, text.replacen(line, "\"accuracy\": 7.5,", 1)).unwrap();
+    egg(place.path(), &["sweep", "grid.toml", "--resume"])
+        .refused(1, &["h4-d0.5.json", "changed after", "remove it"]);
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{TRAIN, egg, place, rings_and_stars};
+use crate::program::{TRAIN, egg, place, rings_and_stars, write};
 
 #[test]
 fn json_has_an_object_a_line_and_a_summary_last() {
@@ -222,4 +222,72 @@ fn runs_without_a_name_are_numbered_and_none_is_overwritten() {
     egg(place.path(), &again).refused(1, &["runs/graphs-gcn-egg", "--resume"]);
     let empty = [&TRAIN[..], &["--out", "nowhere", "--resume"]].concat();
     egg(place.path(), &empty).refused(1, &["nowhere", "no run to resume"]);
+}
+
+/// A run is resumed as it was begun, or longer; with any other setting it is refused, and
+/// what was there stays.
+#[test]
+fn a_run_is_resumed_with_the_same_settings_only() {
+    let place = place();
+    rings_and_stars(place.path(), "graphs", 40, true);
+    let begin = |more: &[&str], epochs: &str| {
+        let words = [
+            "train", "--data", "graphs", "--pool", "egg", "--hidden", "4", "--reps", "2", "--out", "run",
+            "--json", "--epochs", epochs,
+        ];
+        // The last of two counts.
+        let mut all: Vec<&str> = words.to_vec();
+        for pair in more.chunks(2) {
+            if let Some(at) = all.iter().position(|word| *word == pair[0]) {
+                all.drain(at..at + 2);
+            }
+            all.extend(pair);
+        }
+        egg(place.path(), &all)
+    };
+    begin(&[], "5").ok();
+    let record = || std::fs::read_to_string(place.path().join("run/run.json")).unwrap();
+    let before = record();
+    rings_and_stars(place.path(), "others", 40, true);
+    write(
+        place.path(),
+        "others/graphs.csv",
+        &std::fs::read_to_string(place.path().join("graphs/graphs.csv"))
+            .unwrap()
+            .replace("g0,star", "g0,ring"),
+    );
+    for (more, words) in [
+        (&["--lr", "0.5"][..], "other settings"),
+        (&["--weight-decay", "0.1"], "other settings"),
+        (&["--batch", "7"], "other settings"),
+        (&["--patience", "3"], "other settings"),
+        (&["--hidden", "5"], "another model"),
+        (&["--layers", "3"], "another model"),
+        (&["--dropout", "0.1"], "another model"),
+        (&["--rank", "relative:0.5"], "another model"),
+        (&["--pool", "sum"], "another model"),
+        (&["--conv", "gin"], "another"),
+        (&["--seed", "5"], "another s"),
+        (&["--protocol", "fair"], "another split"),
+        (&["--data", "others"], "other data"),
+        (&["--epochs", "3"], "trained for 5 epochs, more than the 3"),
+    ] {
+        let ended = begin(&[more, &["--resume"]].concat(), "5");
+        assert_eq!(ended.code, 1, "{more:?}: {}", ended.out);
+        assert!(ended.err.contains(words), "{more:?}: {}", ended.err);
+        assert_eq!(record(), before, "{more:?}");
+    }
+    // Fewer or more repetitions, and more epochs, are what a fresh run gives.
+    let lasting = |mut summary: serde_json::Value| {
+        for key in ["seconds", "out", "model"] {
+            summary.as_object_mut().unwrap().remove(key);
+        }
+        summary
+    };
+    for more in [&["--reps", "1"][..], &["--reps", "3"], &["--epochs", "8"]] {
+        let resumed = begin(&[more, &["--resume"]].concat(), "5").ok().summary();
+        let fresh = begin(&[more, &["--out", "fresh"]].concat(), "5").ok().summary();
+        assert_eq!(lasting(resumed), lasting(fresh), "{more:?}");
+        std::fs::remove_dir_all(place.path().join("fresh")).unwrap();
+    }
 }
