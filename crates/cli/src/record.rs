@@ -149,12 +149,14 @@ pub(crate) fn look(
             bins: bins.collect(),
         });
     }
-    let columns = embedding.graphs.ncols();
-    let classes = (0..embedding.graphs.nrows()).map(|graph| labels.as_ref()?.get(graph));
+    // A map is of distances.
+    let rows = embedding.isometric();
+    let columns = rows.ncols();
+    let classes = (0..rows.nrows()).map(|graph| labels.as_ref()?.get(graph));
     let mut map = Embedding::new(
         "graphs",
         columns,
-        embedding.graphs.iter().copied().collect(),
+        rows.iter().copied().collect(),
         classes.collect(),
     )?;
     map.class_names = labels.map_or_else(Vec::new, |labels| labels.names().to_vec());

@@ -129,10 +129,11 @@ fn train(experiment: &Experiment, graphs: &PreparedGraphs, epochs: u64) -> Resul
 }
 
 fn rows(name: &str, model: &TrainedModel, graphs: &GraphDataset) -> Result<Drawn, Failure> {
-    let embedding = model.embed(graphs.clone())?;
+    // Maps and neighbours are of distances.
+    let rows = model.embed(graphs.clone())?.isometric();
     Ok(Drawn {
         name: name.to_owned(),
-        columns: embedding.graphs.ncols(),
-        values: embedding.graphs.iter().copied().collect(),
+        columns: rows.ncols(),
+        values: rows.iter().copied().collect(),
     })
 }

@@ -1,5 +1,7 @@
 //! What a trained model sees in graphs: their coordinates, and which nodes matter.
 
+use std::f32::consts::SQRT_2;
+
 use candle_core::{DType, Tensor};
 use egg_autodiff::{Embedder, Flatten, leverage};
 use egg_graph::{GraphDataset, batches};
@@ -23,6 +25,30 @@ pub struct Embedding {
     pub offsets: Vec<usize>,
     /// Of models that pool with EGG.
     pub subspaces: Option<Subspaces>,
+    /// Of models whose pooling gives matrices: how these lie in a row, and their order.
+    matrices: Option<(Flatten, usize)>,
+}
+
+impl Embedding {
+    /// One row per graph for whoever measures distances between rows (maps, neighbours,
+    /// clusters): those of matrices are then the matrices' own, [`Flatten::Isometric`],
+    /// whatever the model reads.
+    pub fn isometric(&self) -> Array2<f32> {
+        let mut rows = self.graphs.clone();
+        if let Some((Flatten::Upper, order)) = self.matrices {
+            // Rows of the triangle, each from its diagonal on; of GIN's layers one after the other.
+            let lengths = (1..=order).rev();
+            let triangle =
+                lengths.flat_map(|length| (0..length).map(|at| if at == 0 { 1.0 } else { SQRT_2 }));
+            let weights: Vec<f32> = triangle.collect();
+            for mut row in rows.rows_mut() {
+                for (entry, weight) in row.iter_mut().zip(weights.iter().cycle()) {
+                    *entry *= weight;
+                }
+            }
+        }
+        rows
+    }
 }
 
 /// The subspaces that a graph's nodes span, by the model's own rank rule.
@@ -104,6 +130,13 @@ impl TrainedModel {
             nodes: stacked(&nodes)?,
             offsets: graphs.dataset().node_offsets().to_vec(),
             subspaces,
+            matrices: match config.model.pooling {
+                _ if config.model.is_blind() => None,
+                PoolingConfig::Egg { flatten, .. } | PoolingConfig::SoftEgg { flatten, .. } => {
+                    Some((flatten, config.model.hidden))
+                }
+                _ => None,
+            },
         })
     }
 }

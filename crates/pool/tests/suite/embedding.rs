@@ -1,10 +1,11 @@
 //! What a trained model sees in graphs.
 
-use egg_pool::Error;
+use egg_autodiff::Flatten;
 use egg_pool::folder::{Embedding, TrainedModel};
 use egg_pool::model::Architecture;
 use egg_pool::protocol::RunOptions;
 use egg_pool::train::Silent;
+use egg_pool::{Error, PoolingConfig};
 
 use crate::small;
 
@@ -77,4 +78,50 @@ fn nodes_are_all_there_although_a_pooling_leaves_some_out() {
 fn a_model_without_convolutions_has_no_nodes() {
     let found = embedding(Architecture::Blind, "sum");
     assert_eq!((found.graphs.ncols(), found.nodes), (6, None));
+}
+
+/// Distances between the rows of a map are those of the projectors, whatever the model
+/// reads, of each layer.
+#[test]
+fn rows_for_distances_are_isometric() {
+    let dataset = small::dataset(40);
+    for (architecture, layers) in [(Architecture::Gcn, 1), (Architecture::Gin, 4)] {
+        for flatten in [Flatten::Upper, Flatten::Isometric] {
+            let mut experiment = small::experiment(&dataset, architecture, "egg");
+            experiment.training.max_epochs = 1;
+            experiment.model.pooling = PoolingConfig::Egg {
+                rank: egg_autodiff::RankRule::Relative(0.2),
+                flatten,
+            };
+            let graphs = experiment.prepare(dataset.clone()).unwrap();
+            let trained =
+                TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent).unwrap();
+            let embedding = trained.embed(dataset.clone()).unwrap();
+            let rows = embedding.isometric();
+            let (order, length) = (8, Flatten::length(8));
+            assert_eq!(rows.ncols(), layers * length);
+            let matrix = |graph: usize, layer: usize| {
+                let part = embedding.graphs.row(graph);
+                let part = part.slice(ndarray::s![layer * length..(layer + 1) * length]);
+                flatten.unflatten(part).unwrap()
+            };
+            for (a, b) in [(0, 1), (3, 17), (20, 39)] {
+                let apart = &rows.row(a) - &rows.row(b);
+                let by_rows = apart.dot(&apart).sqrt();
+                let squares = (0..layers).map(|layer| {
+                    let apart = matrix(a, layer) - matrix(b, layer);
+                    apart.iter().map(|entry| entry * entry).sum::<f32>()
+                });
+                let by_matrices = squares.sum::<f32>().sqrt();
+                assert!((by_rows - by_matrices).abs() < 1e-5, "{by_rows} {by_matrices}");
+            }
+            assert_eq!(order, experiment.model.hidden);
+        }
+        let experiment = small::experiment(&dataset, architecture, "sum");
+        let graphs = experiment.prepare(dataset.clone()).unwrap();
+        let trained =
+            TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent).unwrap();
+        let embedding = trained.embed(dataset.clone()).unwrap();
+        assert_eq!(embedding.isometric(), embedding.graphs);
+    }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use egg_results::Summary;
 use serde_json::Value;
 
 use super::cells::{Runner, SETTING};
 use super::records::{find, tests};
-use super::statistics::Spread;
 use super::{Request, maps};
 use crate::bench::report::save;
 use crate::bench::svg::{Chart, Series, lines};
@@ -83,9 +83,10 @@ pub(super) fn drawn(results: &Path) -> Result<Vec<(String, String)>> {
             let Some(record) = find(&sensitivity(results, architecture, threshold))? else {
                 continue;
             };
-            if let (Some(spread), Ok(r)) = (Spread::of(&tests(&record)), threshold.parse()) {
+            if let (Some(spread), Ok(r)) = (Summary::of(&tests(&record), 0), threshold.parse()) {
                 points.push((r, spread.mean));
-                band.push((spread.mean - spread.deviation, spread.mean + spread.deviation));
+                let deviation = spread.deviation.unwrap_or(0.0);
+                band.push((spread.mean - deviation, spread.mean + deviation));
             }
         }
         if !points.is_empty() {
@@ -151,9 +152,10 @@ fn mean_curve(record: &Value, of: &str, name: &str) -> Series {
             .iter()
             .filter_map(|curve| Some(factor * curve.get(epoch)?))
             .collect();
-        if let Some(spread) = Spread::of(&values).filter(|_| values.len() > 1) {
+        if let Some(spread) = Summary::of(&values, 0).filter(|_| values.len() > 1) {
             points.push((epoch as f64 + 1.0, spread.mean));
-            band.push((spread.mean - spread.deviation, spread.mean + spread.deviation));
+            let deviation = spread.deviation.unwrap_or(0.0);
+            band.push((spread.mean - deviation, spread.mean + deviation));
         }
     }
     Series {
@@ -217,7 +219,7 @@ fn by_threshold(results: &Path) -> Result<String> {
         let _ = write!(table, "| {}-EGG |", architecture.to_uppercase());
         for threshold in THRESHOLDS {
             let record = find(&sensitivity(results, architecture, threshold))?;
-            let ours = record.and_then(|record| Spread::of(&tests(&record)));
+            let ours = record.and_then(|record| Summary::of(&tests(&record), 0));
             let _ = write!(
                 table,
                 " {} |",

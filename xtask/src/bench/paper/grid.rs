@@ -4,13 +4,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use egg_results::Summary;
 use serde_json::Value;
 
 use super::Request;
 use super::cells::{Cell, Runner};
-use super::classification::{PAPERS_REPETITIONS, spread};
 use super::records::{find, read, revisions, scores, tests, values};
-use super::statistics::{Spread, Verdict, paired, unpaired};
+use super::verdicts::{Judged, compare, compare_with_published, family, published};
 use crate::error::Result;
 use crate::workspace::Workspace;
 
@@ -135,53 +135,66 @@ fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> 
     page.push_str(
         "\n### What was chosen\n\n\
          Test accuracy in percent, mean ± standard deviation (ddof 0). *One setting* is the cell's record above; *gain* is the chosen one's mean less\n\
-         its, on the same splits (paired t, 5 %). *Noise* is Welch's test against the paper's.\n\n\
-         | data | model | pooling | tried | rate, decay, width, dropout, r | test | runs | one setting | gain | paper | noise | |\n\
+         its, on the same splits. *Told apart* is from the paper's. Tests are those of the tables above, corrected for all rows of this one.\n\n\
+         | data | model | pooling | tried | rate, decay, width, dropout, r | test | runs | one setting | gain | paper | told apart | |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
+    let mut plains = Vec::new();
+    let mut papers = Vec::new();
     for one in found {
-        let name = name(one.dataset, one.architecture, one.pooling);
         let table = read(&results.join(format!("paper/{}.json", one.architecture)))?;
-        let theirs = spread(&table["datasets"][one.dataset][one.pooling]);
+        papers.push(published(&table["datasets"][one.dataset][one.pooling]));
         let cell = Cell {
             dataset: one.dataset,
             architecture: one.architecture,
             pooling: one.pooling,
             protocol: "paper",
         };
-        let plain = find(&results.join("training").join(cell.file()))?;
-        let plain = plain.as_ref().map(tests).unwrap_or_default();
+        plains.push(find(&results.join("training").join(cell.file()))?);
+    }
+    let gains = found
+        .iter()
+        .zip(&plains)
+        .map(|(one, plain)| compare(one.tested.as_ref()?, plain.as_ref()?));
+    let gains = family(gains.collect());
+    let told = found
+        .iter()
+        .zip(&papers)
+        .map(|(one, theirs)| compare_with_published(one.tested.as_ref()?, theirs.as_ref()?));
+    let told = family(told.collect());
+    for (at, one) in found.iter().enumerate() {
+        let name = name(one.dataset, one.architecture, one.pooling);
         let ours = one.tested.as_ref().map(tests).unwrap_or_default();
-        let text = |spread: Option<Spread>| spread.map_or("missing".into(), |spread| format!("{spread:.2}"));
-        let noise = match (Spread::of(&ours), theirs) {
-            (Some(spread), Some(theirs)) => match unpaired(spread, ours.len(), theirs, PAPERS_REPETITIONS) {
-                Verdict::Higher => "HIGHER",
-                Verdict::Lower => "LOWER",
-                Verdict::WithinNoise => "within",
-                Verdict::Unknown => "too few",
-            },
-            _ => "-",
-        };
+        let plain = plains[at].as_ref().map(tests).unwrap_or_default();
+        let text =
+            |summary: Option<Summary>| summary.map_or("missing".into(), |summary| format!("{summary:.2}"));
+        let told = told[at].as_ref().map_or("-", Judged::against_published);
         let mut links = format!("[search](results/grid/{name}.json)");
         if one.tested.is_some() {
             let _ = write!(links, ", [test](results/grid/{name}-chosen.json)");
         }
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {noise} | {links} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {told} | {links} |",
             one.dataset,
             one.architecture.to_uppercase(),
             one.pooling,
             tried(&one.record),
             setting(&one.record["chosen"]),
-            text(Spread::of(&ours)),
+            text(Summary::of(&ours, 0)),
             ours.len(),
-            text(Spread::of(&plain)),
-            gain(&ours, &plain),
-            theirs.map_or("-".into(), |theirs| format!("{theirs:.2}")),
+            text(Summary::of(&plain, 0)),
+            difference(gains[at].as_ref()),
+            papers[at].map_or("-".into(), |theirs| format!("{theirs:.2}")),
         );
     }
     Ok(())
+}
+
+fn difference(judged: Option<&Judged>) -> String {
+    judged.map_or("-".into(), |judged| {
+        format!("{:+.2} ({})", judged.comparison.difference, judged.words())
+    })
 }
 
 /// EGG and the sum, each with what was chosen for it, where both are tested.
@@ -190,18 +203,30 @@ fn against_the_sum(page: &mut String, found: &[Searched]) {
         let same = |one: &&Searched| {
             (one.dataset, one.architecture, one.pooling) == (like.dataset, like.architecture, pooling)
         };
-        found.iter().find(same)?.tested.as_ref().map(tests)
+        found.iter().find(same)?.tested.as_ref()
     };
-    let differences = found.iter().filter(|one| one.pooling == "egg").filter_map(|one| {
-        let difference = gain(&tested(one, "egg")?, &tested(one, "sum")?);
-        let architecture = one.architecture.to_uppercase();
-        Some(format!("{} with {architecture} {difference}", one.dataset))
-    });
-    let differences: Vec<String> = differences.collect();
+    let of_egg: Vec<&Searched> = found.iter().filter(|one| one.pooling == "egg").collect();
+    let compared = of_egg
+        .iter()
+        .map(|one| compare(tested(one, "egg")?, tested(one, "sum")?));
+    let judged = family(compared.collect());
+    let differences: Vec<String> = of_egg
+        .iter()
+        .zip(&judged)
+        .filter(|(_, judged)| judged.is_some())
+        .map(|(one, judged)| {
+            let architecture = one.architecture.to_uppercase();
+            format!(
+                "{} with {architecture} {}",
+                one.dataset,
+                difference(judged.as_ref())
+            )
+        })
+        .collect();
     if !differences.is_empty() {
         let _ = write!(
             page,
-            "\nEGG less the sum, each with what was chosen for it, on the same splits (paired t, 5 %): {}.\n",
+            "\nEGG less the sum, each with what was chosen for it, on the same splits: {}.\n",
             differences.join(", ")
         );
     }
@@ -234,21 +259,6 @@ fn setting(cell: &Value) -> String {
     ];
     parts.extend(cell["threshold"].as_f64().map(|r| r.to_string()));
     parts.join(", ")
-}
-
-fn gain(ours: &[f64], plain: &[f64]) -> String {
-    let pairs = ours.len().min(plain.len());
-    let (ours, plain) = (&ours[..pairs], &plain[..pairs]);
-    let (Some(with), Some(without)) = (Spread::of(ours), Spread::of(plain)) else {
-        return "-".into();
-    };
-    let verdict = match paired(ours, plain) {
-        Verdict::Higher => "better",
-        Verdict::Lower => "worse",
-        Verdict::WithinNoise => "no clear difference",
-        Verdict::Unknown => "too few",
-    };
-    format!("{:+.2} ({verdict})", with.mean - without.mean)
 }
 
 /// A number of the first repetition of every setting that has it.
@@ -300,14 +310,14 @@ fn worth(page: &mut String, found: &[Searched]) {
             }
             None => "-".into(),
         };
-        let seen = Spread::of(&of_chosen(&one.record, "validation"));
+        let seen = Summary::of(&of_chosen(&one.record, "validation"), 0);
         let searched = of_chosen(&one.record, "validation").len();
         let tested = one.tested.as_ref();
         let all = tested
             .map(|record| scores(record, "validation"))
             .unwrap_or_default();
-        let later = Spread::of(all.get(searched..).unwrap_or_default()).filter(|_| searched > 0);
-        let test = Spread::of(&tested.map(tests).unwrap_or_default());
+        let later = Summary::of(all.get(searched..).unwrap_or_default(), 0).filter(|_| searched > 0);
+        let test = Summary::of(&tested.map(tests).unwrap_or_default(), 0);
         let number = |number: Option<f64>| number.map_or("-".into(), |number| format!("{number:.1}"));
         let signed = |number: Option<f64>| number.map_or("-".into(), |number| format!("{number:+.1}"));
         let _ = writeln!(
@@ -349,8 +359,8 @@ pub(super) fn number(search: &Value, tested: Option<&Value>, of: &str) -> Option
     match of {
         "by-test" => by_test(search).map(|points| format!("{points:.1}")),
         "optimism" => {
-            let seen = Spread::of(&of_chosen(search, "validation"))?;
-            let test = Spread::of(&tests(tested?))?;
+            let seen = Summary::of(&of_chosen(search, "validation"), 0)?;
+            let test = Summary::of(&tests(tested?), 0)?;
             Some(format!("{:.1}", 100.0 * seen.mean - test.mean))
         }
         "test-range" => {
@@ -422,7 +432,7 @@ mod tests_of_grid {
         let record = record();
         assert!((by_test(&record).unwrap() - 4.0).abs() < 1e-9);
         assert_eq!(of_chosen(&record, "validation"), [0.80, 0.70]);
-        let part = |accuracy: f64| json!({"scores": {"accuracy": accuracy}});
+        let part = |accuracy: f64| json!({"scores": {"accuracy": accuracy, "confusion": [[4, 1], [2, 3]]}});
         let repetitions: Vec<Value> = [(0.80, 0.7), (0.70, 0.7), (0.74, 0.74)]
             .into_iter()
             .map(|(validation, test)| json!({"validation": part(validation), "test": part(test), "seconds": 1.0}))
@@ -431,15 +441,14 @@ mod tests_of_grid {
             dataset: "PROTEINS",
             architecture: "gcn",
             pooling: "egg",
-            tested: Some(json!({"repetitions": repetitions})),
+            tested: Some(json!({"graphs": 100, "splits": ["a", "b", "c"], "repetitions": repetitions})),
             record,
         };
         assert_eq!(seconds(&one), 9.0);
         let sum = Searched {
             pooling: "sum",
-            tested: Some(
-                json!({"repetitions": [{"test": part(0.71)}, {"test": part(0.70)}, {"test": part(0.75)}]}),
-            ),
+            tested: Some(json!({"graphs": 100, "splits": ["a", "b", "c"],
+                    "repetitions": [{"test": part(0.71)}, {"test": part(0.70)}, {"test": part(0.75)}]})),
             record: json!({}),
             ..one
         };
@@ -449,7 +458,7 @@ mod tests_of_grid {
         let both = [one, sum];
         against_the_sum(&mut page, &both);
         assert!(
-            page.ends_with(": PROTEINS with GCN -0.67 (no clear difference).\n"),
+            page.ends_with(": PROTEINS with GCN -0.67 (not told apart in 3 runs).\n"),
             "{page}"
         );
         let mut page = String::new();

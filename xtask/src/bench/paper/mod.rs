@@ -7,8 +7,9 @@ mod cluster;
 mod figures;
 mod grid;
 mod maps;
+mod pooled;
 mod records;
-mod statistics;
+mod verdicts;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -139,6 +140,7 @@ fn rendered(results: &Path) -> Result<String> {
     for part in [
         classification::section(results, "gcn")?,
         classification::section(results, "gin")?,
+        pooled::section(results)?,
         grid::section(results)?,
         cluster::section(results)?,
         figures::section(results)?,

@@ -6,14 +6,19 @@
 //! paper's, `{cluster/cora-paper/EGG 0.8 flat/accuracy}` a measure of a clustering,
 //! `{grid/proteins-gcn-egg/test}` the test score of what a search chose (`by-test`,
 //! `optimism` and `test-range` are what its table calls so), `{tsne/cora/EGG(0.8) of H}`
-//! how many neighbours in a map's embedding are right.
+//! how many neighbours in a map's embedding are right. `{pooled/egg/p}` is of all cells of a
+//! pooling together, `{against/nci1-gcn-egg-fair/nci1-gcn-sum-fair}` what the tables' test says of the
+//! first against the second, among all others of that table that EGG is compared with.
 
 use std::path::Path;
 
-use super::classification::spread;
+use egg_results::Summary;
+
+use super::classification::verdict_of_egg;
 use super::cluster::measure;
+use super::pooled::Pooled;
 use super::records::{find, read, tests};
-use super::statistics::Spread;
+use super::verdicts::published;
 use super::{grid, maps};
 use crate::error::{Error, Result};
 
@@ -37,23 +42,28 @@ fn number(results: &Path, name: &str) -> Result<String> {
     let unknown = || Error::Failed(format!("words.md: no record has `{{{name}}}`"));
     let parts: Vec<&str> = name.split('/').collect();
     let file = |folder: &str, name: &str| read(&results.join(folder).join(format!("{name}.json")));
-    let percent = |spread: Spread| format!("{spread:.1}");
+    let percent = |summary: Summary| format!("{summary:.1}");
     match parts.as_slice() {
         [folder @ ("training" | "sensitivity"), cell] => {
-            Spread::of(&tests(&file(folder, cell)?)).map(percent)
+            Summary::of(&tests(&file(folder, cell)?), 0).map(percent)
         }
-        ["grid", name, "test"] => Spread::of(&tests(&file("grid", &format!("{name}-chosen"))?)).map(percent),
+        ["grid", name, "test"] => {
+            Summary::of(&tests(&file("grid", &format!("{name}-chosen"))?), 0).map(percent)
+        }
         ["grid", name, of] => {
             let tested = find(&results.join("grid").join(format!("{name}-chosen.json")))?;
             grid::number(&file("grid", name)?, tested.as_ref(), of)
         }
         ["tsne", name, map] => maps::right(&file("tsne", name)?, map),
         ["paper", table, dataset, pooling] => {
-            spread(&file("paper", table)?["datasets"][*dataset][*pooling]).map(percent)
+            published(&file("paper", table)?["datasets"][*dataset][*pooling]).map(percent)
         }
         ["cluster", record, method, of] => {
-            Spread::of(&measure(&file("cluster", record)?, method, of)).map(|spread| format!("{spread:.3}"))
+            let numbers = measure(&file("cluster", record)?, method, of);
+            Summary::of(&numbers, 0).map(|summary| format!("{summary:.3}"))
         }
+        ["pooled", pooling, of] => Pooled::of(results, pooling)?.number(of),
+        ["against", egg, other] => verdict_of_egg(results, egg, other)?,
         _ => None,
     }
     .ok_or_else(unknown)
