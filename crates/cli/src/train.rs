@@ -71,7 +71,7 @@ pub(crate) struct Settings {
     /// Linear convolutions: no ReLU after GCN's
     #[arg(long)]
     pub(crate) linear: bool,
-    /// Adam's learning rate at the start [default: 0.001]
+    /// Adam's learning rate at the start [default: 0.005]
     #[arg(long, value_name = "X", value_parser = arguments::rate, allow_negative_numbers = true)]
     pub(crate) lr: Option<f64>,
     /// Adam's L2 decay [default: 0.0005]

@@ -227,7 +227,7 @@ pub struct Repetition {
 pub struct Epoch {
     /// Counted from 1.
     pub epoch: u64,
-    /// The mean loss of the training part.
+    /// The mean loss of the training part, each item in the step that used it.
     #[serde(with = "number", default = "number::nan")]
     pub train_loss: f64,
     /// The metric of the same.

@@ -75,8 +75,14 @@ impl Experiment {
     ///
     /// let dataset = CovarianceSet::standard()?.with_name("PROTEINS");
     /// let of = |protocol| Experiment::new(&dataset, protocol, Architecture::Gcn, "egg".parse()?);
-    /// assert_eq!(of(Protocol::Paper)?.training.learning_rate, 5e-3);
-    /// assert_eq!(of(Protocol::Fair)?.training.learning_rate, 1e-3); // to be searched, fold by fold
+    /// use egg_autodiff::RankRule;
+    /// use egg_pool::PoolingConfig;
+    /// let rank = |experiment: Experiment| match experiment.model.pooling {
+    ///     PoolingConfig::Egg { rank, .. } => Some(rank),
+    ///     _ => None,
+    /// };
+    /// assert_eq!(rank(of(Protocol::Paper)?), Some(RankRule::Threshold(0.01)));
+    /// assert_eq!(rank(of(Protocol::Fair)?), Some(RankRule::Threshold(0.5)));
     /// # Ok::<(), egg_pool::Error>(())
     /// ```
     ///

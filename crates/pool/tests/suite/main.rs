@@ -28,6 +28,7 @@ mod real_data;
 mod real_training;
 mod record;
 mod relayed;
+mod repeated_records;
 mod repetitions;
 mod resume;
 mod search;

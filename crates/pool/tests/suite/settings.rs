@@ -86,7 +86,7 @@ fn eggs_presets_leave_alone_what_was_said() {
         .unwrap()
     };
     let preset = new(Protocol::Paper, Architecture::Gcn, r#""egg""#);
-    assert!(preset.training != TrainConfig::paper() && preset.model.pooling != PoolingConfig::default());
+    assert_ne!(preset.model.pooling, PoolingConfig::default());
     let relative = new(
         Protocol::Paper,
         Architecture::Gcn,

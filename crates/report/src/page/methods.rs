@@ -206,8 +206,12 @@ fn curves(page: &mut Page, cohort: &Cohort<'_>, reading: &str) -> Result<()> {
             "Mean over runs, drawn while at least half of them are still training; the band is one standard deviation each way."
         }
     };
-    figures.extend(svg::loss_curves(&methods, &cohort.colours)?.map(|chart| (chart, caption.to_owned())));
-    figures.extend(svg::metric_curves(&methods, &cohort.colours)?.map(|chart| (chart, caption.to_owned())));
+    // Else a training loss above the validation loss looks like a mistake.
+    let caption = format!(
+        "{caption} Training is measured in its own steps, with dropout and while parameters move; validation after each epoch, without."
+    );
+    figures.extend(svg::loss_curves(&methods, &cohort.colours)?.map(|chart| (chart, caption.clone())));
+    figures.extend(svg::metric_curves(&methods, &cohort.colours)?.map(|chart| (chart, caption.clone())));
     page.figures(&figures);
     if !several {
         return Ok(());
