@@ -96,6 +96,7 @@ fn repeat(
         seed: config.seed,
         revision: revision.to_owned(),
         machine: record::machine(),
+        arithmetic: record::arithmetic(),
         threads: rayon::current_num_threads(),
         validation: embedding.validation,
         test: embedding.test,

@@ -51,6 +51,9 @@ pub(crate) struct Repetition {
     pub(crate) seed: u64,
     pub(crate) revision: String,
     pub(crate) machine: String,
+    /// What decides how sums are rounded, so on which machines it repeats bit for bit.
+    #[serde(default)]
+    pub(crate) arithmetic: Option<String>,
     pub(crate) threads: usize,
     /// Of everything.
     pub(crate) seconds: f64,
@@ -130,4 +133,12 @@ impl Subject {
 /// The processor.
 pub(crate) fn machine() -> String {
     egg_results::processor().unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+pub(crate) fn arithmetic() -> Option<String> {
+    let kernels = egg_geometry::blas_kernels();
+    let machine = egg_results::Machine::here(rayon::current_num_threads());
+    machine
+        .with_backend(egg_geometry::backend(), kernels.as_deref())
+        .arithmetic
 }

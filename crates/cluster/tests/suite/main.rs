@@ -1,6 +1,7 @@
 //! The tests of the crate from outside, in one program with a file per subject.
 
 mod fixture;
+mod repeated_record;
 mod samples;
 mod tensors;
 
@@ -20,3 +21,4 @@ mod node_clustering;
 mod randomised;
 mod spectral;
 mod tuning;
+mod wiki_cs;
