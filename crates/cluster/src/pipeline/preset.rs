@@ -26,6 +26,10 @@ pub enum Preset {
     /// As in the paper: raw features, a VGAE of 32 and 16 columns trained for 200
     /// epochs on 85 % of the edges (one split for all repetitions), EGG with 0.8
     /// of the columns and flat weights, k-means from 10 starts.
+    ///
+    /// The public code that goes with the paper is of an earlier submission, which has
+    /// neither Coauthor-CS nor Wiki-CS; where the paper is silent on these, they are read
+    /// as PyTorch Geometric reads them.
     #[default]
     Paper,
     /// What [`tune`](super::tune()) chose on Cora and Citeseer, without their labels,
@@ -85,7 +89,7 @@ impl Preset {
 
     /// What it stands for on a data set of this name. [`Preset::Paper`] takes
     /// Coauthor-CS's features as [`FeatureUse::Binary`]: the file has counts of words,
-    /// and the reader that the paper's code uses (PyTorch Geometric's) makes them 1.
+    /// and PyTorch Geometric's reader makes them 1.
     ///
     /// ```
     /// use egg_cluster::pipeline::{FeatureUse, Preset};

@@ -16,6 +16,10 @@ impl ModelConfig {
     /// | IMDB-BINARY (not the paper's) | 2 | 4 | degree, one-hot, 136 columns | |
     /// | any other | 2 | 4 | their own | |
     ///
+    /// The public code that goes with the paper is of an earlier submission, without
+    /// ogbg-molhiv and without TopK, SAG, Edge and PAN: what these have here is the paper's text,
+    /// and where it is silent OGB's and PyTorch Geometric's own models.
+    ///
     /// Widths and dropout are to be searched for
     /// ([`Grid::paper`](crate::protocol::Grid::paper)).
     ///
