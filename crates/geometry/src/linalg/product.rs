@@ -29,7 +29,7 @@ pub(crate) fn multiply(
     c: &mut ArrayViewMut2<'_, f64>,
 ) {
     let ((rows, inner), columns) = (a.dim(), b.ncols());
-    if beta == 0.0 && inner > 0 && (1..=FEW).contains(&columns) {
+    if beta == 0.0 && (1..=LONGEST_SUM).contains(&inner) && (1..=FEW).contains(&columns) {
         let slices = (a.to_slice(), b.t().to_slice(), c.as_slice_mut());
         if let (Some(a), Some(b), Some(c)) = slices {
             return multiply_rows(alpha, a, b, inner, c);
