@@ -5,6 +5,7 @@ use egg_graph::{
     TableOptions, Targets,
 };
 
+use crate::files::Sections;
 use crate::outcome::Outcome;
 
 /// Beyond this a data set is looked at as a whole only: what costs a little for
@@ -20,8 +21,7 @@ pub(crate) fn options(input: &[u8]) -> ReadOptions {
         NodeFeatures::Attributes,
         NodeFeatures::Both,
     ];
-    // Mostly as the tables tell.
-    let headers = [Header::Auto, Header::Auto, Header::Auto, Header::Yes, Header::No];
+    let header = Sections::parse(input, &["header"]);
     ReadOptions {
         self_loops: if input.len().is_multiple_of(2) {
             SelfLoops::Remove
@@ -30,7 +30,11 @@ pub(crate) fn options(input: &[u8]) -> ReadOptions {
         },
         node_features: features[input.len() / 2 % features.len()],
         tables: TableOptions {
-            header: headers[input.len() / 8 % headers.len()],
+            header: match header.get("header").map(<[u8]>::trim_ascii) {
+                Some(b"yes") => Header::Yes,
+                Some(b"no") => Header::No,
+                _ => Header::Auto,
+            },
             ..TableOptions::default()
         },
         max_bytes: 1 << 20,

@@ -141,7 +141,11 @@ fn tables() -> Vec<Seed> {
         ("labels.csv", "node,label\nEmmy,x\nGrace,\n"),
         ("ids", "named"),
     ]);
-    let bare = text(&[("edges.csv", "# nodes: 6\n1 2\n2 3\n5 5\n"), ("ids", "zero")]);
+    let bare = text(&[
+        ("edges.csv", "# nodes: 6\n1 2\n2 3\n5 5\n"),
+        ("ids", "zero"),
+        ("header", "no"),
+    ]);
     let graphs = text(&[
         (
             "edges.csv",

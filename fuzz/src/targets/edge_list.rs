@@ -16,6 +16,8 @@ pub(super) const WORDS: &[&str] = &[
     "=== labels.csv\n",
     "=== ids\nnamed",
     "=== ids\none",
+    "=== header\nno",
+    "=== header\nyes",
     "source,target\n",
     "source,target,weight\n",
     ",source,target\n",

@@ -12,6 +12,8 @@ pub(super) const WORDS: &[&str] = &[
     "=== edges.csv\n",
     "=== nodes.csv\n",
     "=== graphs.csv\n",
+    "=== header\nno",
+    "=== header\nyes",
     "graph,source,target\n",
     "graph,source,target,weight\n",
     "graph,node,a,b\n",

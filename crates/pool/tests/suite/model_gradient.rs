@@ -1,16 +1,19 @@
-//! Every model with every pooling: all parameters are trained, and evaluation
-//! builds no tape.
+//! Every model with every pooling: the gradients of all parameters are those of
+//! differences, and evaluation builds no tape.
 
-use candle_core::DType;
-use egg_graph::{Features, GraphDataset};
+use approx::abs_diff_eq;
+use candle_core::{DType, Tensor, Var};
+use egg_graph::{Features, Graph, GraphDataset, Labels, Targets};
 use egg_nn::{Pass, Reduction};
 use egg_pool::PoolingConfig;
-use egg_pool::data::{InputFeatures, PreparedGraphs};
-use egg_pool::model::{Architecture, Model, ModelConfig};
+use egg_pool::data::{Batch, InputFeatures, PreparedGraphs};
+use egg_pool::model::{Architecture, HeadConfig, Model, ModelConfig};
 use egg_pool::train::Objective;
+use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use crate::samples::{flat, normal, random_graph, rng};
 use crate::small;
 
 fn check(config: &ModelConfig, dataset: GraphDataset) {
@@ -53,11 +56,226 @@ fn check(config: &ModelConfig, dataset: GraphDataset) {
         .unwrap();
     let gradients = loss.backward().unwrap();
     for (name, parameter) in model.parameters().trainable() {
+        let gradient = gradients.get(parameter);
+        let gradient = flat(gradient.unwrap_or_else(|| panic!("{what}: no gradient for {name}")));
         assert!(
-            gradients.get(parameter).is_some(),
-            "{what}: no gradient for {name}"
+            gradient.iter().all(|entry| entry.is_finite()),
+            "{what}: gradient of {name}"
         );
     }
+}
+
+const GRAPHS: usize = 6;
+
+/// Graphs with normal features, in which no two nodes are alike.
+fn random_graphs() -> GraphDataset {
+    let graphs: Vec<Graph> = (0..GRAPHS)
+        .map(|index| {
+            let (nodes, edges) = random_graph(6 + index % 4, 0.5, 40 + index as u64);
+            let rows: Vec<f32> = flat(&normal(nodes, 3, 60 + index as u64))
+                .into_iter()
+                .map(|number| number as f32)
+                .collect();
+            let features = Features::dense(Array2::from_shape_vec((nodes, 3), rows).unwrap()).unwrap();
+            Graph::from_edges(nodes, &edges)
+                .unwrap()
+                .with_features(features)
+                .unwrap()
+        })
+        .collect();
+    GraphDataset::from_graphs("random graphs", &graphs)
+        .unwrap()
+        .with_targets(Targets::Classes(Labels::from_values(&[0, 1, 1, 0, 1, 0])))
+        .unwrap()
+}
+
+/// A training step's loss, with the same dropout every time, and the ranks of EGG.
+fn loss(model: &Model, batch: &Batch) -> (Tensor, Vec<Vec<usize>>) {
+    let mut rng = rng(9);
+    let output = model
+        .network()
+        .forward(batch, &mut Pass::Training(&mut rng))
+        .unwrap();
+    let targets = batch.targets.as_ref().unwrap();
+    let loss = Objective::CrossEntropy
+        .loss(&output.scores, targets, Reduction::Sum)
+        .unwrap();
+    (loss, output.ranks)
+}
+
+/// Why a gradient is not that of differences, or is zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exception {
+    /// A shift of what a batch norm normalises: the loss can't depend on it.
+    NormalisedAway,
+    /// PAN's filter makes the weights of the coarser graph too, in which no gradient
+    /// flows (see `PanPooling`).
+    WeightsOfCoarserGraph,
+}
+
+impl Exception {
+    fn of(name: &str, config: &ModelConfig, model: &Model) -> Option<Self> {
+        let is_there = |name: String| model.parameters().get(&name).is_some();
+        if let Some(layer) = name.strip_suffix(".bias")
+            && let Some((block, index)) = layer.rsplit_once("lins.")
+            && is_there(format!("{block}norms.{index}.weight"))
+        {
+            return Some(Self::NormalisedAway);
+        }
+        if config.architecture != Architecture::Gin {
+            return None;
+        }
+        // A readout that goes along with a shift of all rows hands it to the head, which
+        // begins with a linear layer and a batch norm.
+        let goes_along = ["avg", "max", "attention", "random"].contains(&config.pooling.name());
+        let last = config.layers - 1;
+        if goes_along && name == format!("layers.{last}.conv.nn.lins.1.bias") {
+            return Some(Self::NormalisedAway);
+        }
+        let is_filter = config.pooling.name() == "pan" && name.ends_with(".pool.conv.weight");
+        (is_filter && !name.starts_with(&format!("layers.{last}."))).then_some(Self::WeightsOfCoarserGraph)
+    }
+}
+
+fn largest(numbers: &[f64]) -> f64 {
+    numbers
+        .iter()
+        .fold(0.0, |most: f64, number| most.max(number.abs()))
+}
+
+/// What was compared, over all models.
+#[derive(Debug, Default)]
+struct Compared {
+    tensors: usize,
+    entries: usize,
+    /// Entries with a kink of a ReLU or of a maximum within the first step.
+    with_smaller_step: usize,
+    normalised_away: usize,
+    weights_of_coarser_graphs: usize,
+}
+
+/// A model whose parameters are nothing special, with all graphs.
+fn model_and_batch(config: &ModelConfig) -> (Model, Batch) {
+    let graphs = PreparedGraphs::new(random_graphs(), config.architecture.convolved(), DType::F64).unwrap();
+    let model: Model = config.model(graphs.inputs(), 2, DType::F64, &mut rng(1)).unwrap();
+    // Zeros and ones, with which some begin, could hide that they are left out.
+    for (index, (_, parameter)) in model.parameters().trainable().enumerate() {
+        let noise = (normal(1, parameter.elem_count(), 80 + index as u64) * 0.3).unwrap();
+        let noise = noise.reshape(parameter.shape()).unwrap();
+        parameter.set(&(parameter.as_tensor() + noise).unwrap()).unwrap();
+    }
+    let batch = graphs.batch(&(0..GRAPHS).collect::<Vec<_>>()).unwrap();
+    (model, batch)
+}
+
+/// Every entry of every gradient, in f64, against central differences of the loss.
+fn compare(config: &ModelConfig, compared: &mut Compared) {
+    let what = format!(
+        "{} {} {}",
+        config.architecture,
+        config.pooling.name(),
+        config.virtual_node
+    );
+    let (model, batch) = model_and_batch(config);
+    let (start, ranks) = loss(&model, &batch);
+    // Where a rank is full, the projector is constant and its gradient nothing.
+    assert!(
+        ranks.iter().flatten().all(|p| *p < config.hidden),
+        "{what}: {ranks:?}"
+    );
+    let gradients = start.backward().unwrap();
+    let start = start.to_scalar::<f64>().unwrap();
+    let gradient = |parameter: &Var| flat(gradients.get(parameter).unwrap());
+    let largest_of_all = model
+        .parameters()
+        .trainable()
+        .map(|(_, parameter)| largest(&gradient(parameter)))
+        .fold(0.0, f64::max);
+
+    for (name, parameter) in model.parameters().trainable() {
+        let found = gradient(parameter);
+        let size = largest(&found);
+        match Exception::of(name, config, &model) {
+            // Sums of as many terms of either sign, as large as other gradients.
+            Some(Exception::NormalisedAway) => {
+                compared.normalised_away += 1;
+                assert!(size <= 1e-12 * largest_of_all, "{what}: {name} has {size:e}");
+                continue;
+            }
+            Some(Exception::WeightsOfCoarserGraph) => {
+                compared.weights_of_coarser_graphs += 1;
+                continue;
+            }
+            None => {}
+        }
+        // Far more than the differences' rounding.
+        assert!(size > 1e-4, "{what}: the gradient of {name} is at most {size:e}");
+        compared.tensors += 1;
+        compared.entries += found.len();
+
+        let numbers = flat(parameter);
+        let set = |numbers: Vec<f64>| {
+            let moved = Tensor::from_vec(numbers, parameter.shape(), parameter.device()).unwrap();
+            parameter.set(&moved).unwrap();
+        };
+        let at = |index: usize, shift: f64| {
+            let mut numbers = numbers.clone();
+            numbers[index] += shift;
+            set(numbers);
+            let (loss, there) = loss(&model, &batch);
+            assert_eq!(there, ranks, "{what}: {name} moves a rank");
+            loss.to_scalar::<f64>().unwrap()
+        };
+        for (index, found) in found.iter().enumerate() {
+            let off = |step: f64| {
+                let difference = (at(index, step) - at(index, -step)) / (2.0 * step);
+                let rounding = 16.0 * f64::EPSILON * start / step;
+                let is_same = abs_diff_eq!(*found, difference, epsilon = 2e-7 * size + rounding);
+                (!is_same).then_some(difference)
+            };
+            if off(1e-5).is_none() {
+                continue;
+            }
+            compared.with_smaller_step += 1;
+            if let Some(difference) = off(1e-6) {
+                panic!("{what}: {name} has {found} at {index}, differences {difference}");
+            }
+        }
+        set(numbers);
+    }
+}
+
+/// Dropout and batch norm are part of the loss; ranks stay what they are, and so must the
+/// choices of the other poolings, or differences would be far off.
+#[test]
+fn gradients_of_every_parameter_are_those_of_differences() {
+    let mut compared = Compared::default();
+    for architecture in Architecture::ALL {
+        for pooling in PoolingConfig::all() {
+            for virtual_node in [false, true] {
+                let mut config = ModelConfig::new(architecture, pooling.clone());
+                (config.hidden, config.layers) = (5, 3);
+                config.virtual_node = virtual_node;
+                config.head = HeadConfig {
+                    widths: vec![4],
+                    dropout: 0.2,
+                    output_norm: true,
+                };
+                compare(&config, &mut compared);
+            }
+        }
+    }
+    // Whoever leaves out more must say why.
+    assert!(
+        compared.tensors > 1500 && compared.entries > 17_000,
+        "{compared:?}"
+    );
+    assert!(
+        1000 * compared.with_smaller_step < compared.entries,
+        "{compared:?}"
+    );
+    assert!(compared.normalised_away < 400, "{compared:?}");
+    assert_eq!(compared.weights_of_coarser_graphs, 4, "{compared:?}");
 }
 
 #[test]

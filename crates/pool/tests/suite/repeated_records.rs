@@ -35,9 +35,15 @@ fn is_repeatable(name: &str, machine: &Machine) -> bool {
     same
 }
 
-fn prepare(experiment: &Experiment, dataset: &str, fingerprint: &str) -> Option<(PreparedGraphs, Vec<Split>)> {
+fn prepare(
+    experiment: &Experiment,
+    dataset: &str,
+    fingerprint: &str,
+) -> Option<(PreparedGraphs, Vec<Split>)> {
     let path = find(&format!("{dataset}.zip"))?;
-    let graphs = experiment.prepare(read_tu(&path, &ReadOptions::default()).unwrap()).unwrap();
+    let graphs = experiment
+        .prepare(read_tu(&path, &ReadOptions::default()).unwrap())
+        .unwrap();
     assert_eq!(graphs.fingerprint(), fingerprint, "{dataset}");
     let splits = experiment.splits(graphs.dataset()).unwrap();
     Some((graphs, splits))
@@ -88,7 +94,8 @@ fn a_setting_of_the_grid_repeats_bit_for_bit() {
     }
     let setting = kept.settings.first().unwrap();
     let experiment = setting.cell.apply(&kept.subject.experiment);
-    let Some((graphs, splits)) = prepare(&experiment, &kept.subject.dataset, &kept.subject.fingerprint) else {
+    let Some((graphs, splits)) = prepare(&experiment, &kept.subject.dataset, &kept.subject.fingerprint)
+    else {
         return;
     };
     let found = run(&experiment, &graphs, &splits[0]);

@@ -170,7 +170,7 @@ pub(crate) fn judge<T: Number>(
             let moved = frobenius(&wide, &other) / (2.0 * allowed_error);
             tally.note(Measure::Permuted, moved, about);
         }
-        Ok(()) if hangs => {}
+        Ok(()) if hangs => tally.on_the_edge += 1,
         Ok(()) => tally.fail(format!("another p for another order: {}", about())),
         Err(error) => tally.fail(format!("{error}: {}", about())),
     }
@@ -210,7 +210,11 @@ pub(crate) fn judge<T: Number>(
 
     let (first, kept, dropped) = (sigma[0], reference.sigma(p.wrapping_sub(1)), reference.sigma(p));
     let gap = kept - dropped;
-    if with_differences && p > 0 && p < m && gap >= clear_cut::<T>() * first {
+    let is_cut = with_differences && p > 0 && p < m;
+    let is_clear = gap >= clear_cut::<T>() * first;
+    tally.cuts += usize::from(is_cut);
+    tally.narrow_cuts += usize::from(is_cut && !is_clear);
+    if is_cut && is_clear {
         let direction = specimen.direction(rng);
         let wanted = specimen.difference(&direction, 1e-9 * gap, &g.mapv(T::as_f64), weights);
         for gradient in [&gradient, &by_triangle] {

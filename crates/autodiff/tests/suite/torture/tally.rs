@@ -66,8 +66,12 @@ pub(crate) struct Tally {
     pub(crate) decompositions: usize,
     /// Derivatives compared with differences.
     pub(crate) derivatives: usize,
-    /// Ranks that differ from the reference's, where a value lies within rounding
-    /// of a bound.
+    /// Cuts that drop something, of those whose derivative was asked for.
+    pub(crate) cuts: usize,
+    /// Those of them that are too narrow for differences.
+    pub(crate) narrow_cuts: usize,
+    /// Ranks that differ from the reference's, or from those of the same rows in
+    /// another order, where a value lies within rounding of a bound.
     pub(crate) on_the_edge: usize,
     worst: [f64; Measure::ALL.len()],
     failures: Vec<String>,
@@ -110,6 +114,8 @@ impl Tally {
         self.matrices += other.matrices;
         self.decompositions += other.decompositions;
         self.derivatives += other.derivatives;
+        self.cuts += other.cuts;
+        self.narrow_cuts += other.narrow_cuts;
         self.on_the_edge += other.on_the_edge;
         for (worst, other) in self.worst.iter_mut().zip(other.worst) {
             *worst = if other.is_nan() || other > *worst {
