@@ -193,6 +193,8 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     fn pairs(first: &[f64], second: &[f64], train: u64, test: u64) -> Option<Comparison> {
@@ -214,9 +216,9 @@ mod tests {
     fn pairs_by_hand() {
         // Differences 1, 2, 3: mean 2, sample deviation 1.
         let plain = pairs(&[2.0, 4.0, 6.0], &[1.0, 2.0, 3.0], 1, 0).unwrap();
-        assert!((plain.t - 2.0 * 3f64.sqrt()).abs() < 1e-12);
+        assert_abs_diff_eq!(plain.t, 2.0 * 3f64.sqrt(), epsilon = 1e-12);
         let corrected = pairs(&[2.0, 4.0, 6.0], &[1.0, 2.0, 3.0], 80, 10).unwrap();
-        assert!((corrected.t - 2.0 / (1.0f64 / 3.0 + 0.125).sqrt()).abs() < 1e-12);
+        assert_abs_diff_eq!(corrected.t, 2.0 / (1.0f64 / 3.0 + 0.125).sqrt(), epsilon = 1e-12);
         assert_eq!(corrected.verdict(corrected.p, false), Verdict::Noise);
         // A difference that is always the same is no chance.
         let constant = pairs(&[1.0, 2.0], &[2.0, 3.0], 80, 10).unwrap();
@@ -239,10 +241,10 @@ mod tests {
         let of = |mean, deviation| Summary::published(mean, deviation, 10, 0);
         // Standard errors 1 and 1: t = difference / sqrt 2, 18 degrees of freedom.
         let plain = welch(&of(73.0, 3.0), &of(70.0, 3.0), 0.0).unwrap();
-        assert!((plain.t - 3.0 / 2f64.sqrt()).abs() < 1e-12);
-        assert!((plain.p - two_sided_p(plain.t, 18.0)).abs() < 1e-12);
+        assert_abs_diff_eq!(plain.t, 3.0 / 2f64.sqrt(), epsilon = 1e-12);
+        assert_abs_diff_eq!(plain.p, two_sided_p(plain.t, 18.0), epsilon = 1e-12);
         let corrected = welch(&of(73.0, 3.0), &of(70.0, 3.0), 0.125).unwrap();
-        assert!((plain.t / corrected.t - 2.25f64.sqrt()).abs() < 1e-12);
+        assert_abs_diff_eq!(plain.t / corrected.t, 2.25f64.sqrt(), epsilon = 1e-12);
         let one = Summary::published(1.0, 0.0, 1, 0);
         assert!(welch(&one, &of(0.0, 1.0), 0.0).is_none());
         assert_eq!(welch(&of(1.0, 0.0), &of(1.0, 0.0), 0.0).unwrap().p, 1.0);

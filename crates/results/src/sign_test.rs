@@ -27,6 +27,8 @@ pub fn sign_test(higher: usize, lower: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use approx::abs_diff_eq;
+
     use super::sign_test;
 
     #[test]
@@ -40,7 +42,10 @@ mod tests {
             (40, 60, 0.05688793364098078),
         ] {
             let found = sign_test(higher, lower);
-            assert!((found - expected).abs() < 1e-13, "{higher} {lower}: {found}");
+            assert!(
+                abs_diff_eq!(found, expected, epsilon = 1e-13),
+                "{higher} {lower}: {found}"
+            );
         }
     }
 }

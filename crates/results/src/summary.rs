@@ -84,6 +84,8 @@ impl fmt::Display for Summary {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -99,7 +101,7 @@ mod tests {
                 .unwrap()
                 .sample_variance()
                 .unwrap();
-            assert!((variance - 7.0 / 3.0).abs() < 1e-15, "{variance}");
+            assert_abs_diff_eq!(variance, 7.0 / 3.0, epsilon = 1e-15);
         }
         assert_eq!(Summary::of(&[1.0], 0).unwrap().sample_variance(), None);
     }

@@ -1,5 +1,6 @@
 //! Against SciPy (`tests/fixtures/significance.py`).
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_results::{Pair, holm, paired, two_sided_p};
 use serde::Deserialize;
 
@@ -46,14 +47,14 @@ fn student_of_one_and_two_degrees() {
     for t in [1e-12f64, 1e-8, 1e-3, 0.5, 3.0, 1e3, 1e8] {
         let one = std::f64::consts::FRAC_2_PI * (1.0 / t).atan();
         assert!(
-            (two_sided_p(t, 1.0) - one).abs() < 1e-13 * one,
+            abs_diff_eq!(two_sided_p(t, 1.0), one, epsilon = 1e-13 * one),
             "t {t}: {} {one}",
             two_sided_p(t, 1.0)
         );
         let root = (2.0 + t * t).sqrt();
         let two = 2.0 / (root * (root + t));
         assert!(
-            (two_sided_p(t, 2.0) - two).abs() < 1e-13 * two,
+            abs_diff_eq!(two_sided_p(t, 2.0), two, epsilon = 1e-13 * two),
             "t {t}: {} {two}",
             two_sided_p(t, 2.0)
         );
@@ -77,14 +78,9 @@ fn the_corrected_paired_test_is_scipys() {
             .collect();
         let found = paired(&pairs).unwrap();
         assert_eq!(found.pairs, case.first.len());
-        assert!((found.difference - case.difference).abs() < 1e-14);
-        assert!(
-            (found.t - case.t).abs() < 1e-11 * case.t.abs().max(1.0),
-            "{} {}",
-            found.t,
-            case.t
-        );
-        assert!((found.p - case.p).abs() < 1e-11, "{} {}", found.p, case.p);
+        assert_abs_diff_eq!(found.difference, case.difference, epsilon = 1e-14);
+        assert_abs_diff_eq!(found.t, case.t, epsilon = 1e-11 * case.t.abs().max(1.0));
+        assert_abs_diff_eq!(found.p, case.p, epsilon = 1e-11);
     }
 }
 
@@ -94,7 +90,10 @@ fn holm_by_hand() {
     let corrected = holm(&[0.04, 0.005, f64::NAN, 0.03, 0.01]);
     assert!(corrected[2].is_nan());
     for (found, expected) in [(0, 0.06), (1, 0.02), (3, 0.06), (4, 0.03)] {
-        assert!((corrected[found] - expected).abs() < 1e-15, "{corrected:?}");
+        assert!(
+            abs_diff_eq!(corrected[found], expected, epsilon = 1e-15),
+            "{corrected:?}"
+        );
     }
     assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
     assert!(holm(&[]).is_empty());
