@@ -1,5 +1,6 @@
 //! Methods are compared split by split.
 
+use approx::assert_abs_diff_eq;
 use egg_report::{Method, Repetition, Verdict, compare};
 
 fn method(name: &str, scores: &[f64], parts: (u64, u64, u64)) -> Method {
@@ -40,7 +41,7 @@ fn repetitions_on_one_split_are_paired_in_order() {
     }
     let comparison = compare(&first, &second).unwrap();
     assert_eq!((comparison.pairs, comparison.splits), (3, 1));
-    assert!((comparison.difference - 0.1).abs() < 1e-12);
+    assert_abs_diff_eq!(comparison.difference, 0.1, epsilon = 1e-12);
 }
 
 #[test]
