@@ -416,13 +416,15 @@ impl InplaceOp2 for Step<'_> {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::power;
 
     #[test]
     fn powers_are_powers() {
         assert_eq!(power(0.9, 0), 1.0);
         assert_eq!(power(0.5, 10), 1.0 / 1024.0);
-        assert!((power(0.999, 12345) - 0.999f64.powf(12345.0)).abs() < 1e-15);
+        assert_abs_diff_eq!(power(0.999, 12345), 0.999f64.powf(12345.0), epsilon = 1e-15);
         assert_eq!(power(0.9, u64::MAX), 0.0);
     }
 }

@@ -158,6 +158,8 @@ impl CustomOp1 for Drop {
 
 #[cfg(test)]
 mod tests {
+    use approx::abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -184,7 +186,7 @@ mod tests {
             let expected = 200_000.0 * (1.0 - probability);
             let deviation = (expected * probability).sqrt();
             assert!(
-                (kept as f64 - expected).abs() <= 5.0 * deviation.max(0.1),
+                abs_diff_eq!(kept as f64, expected, epsilon = 5.0 * deviation.max(0.1)),
                 "{probability}"
             );
         }

@@ -183,6 +183,7 @@ fn logarithm(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use approx::{abs_diff_eq, assert_abs_diff_eq};
     use rand_chacha::rand_core::SeedableRng;
 
     use super::*;
@@ -192,7 +193,10 @@ mod tests {
         for x in [1e-300, 1e-17, 0.1, 0.5, 0.707, 0.99999, 1.0, 1.5, 3.0, 1e10] {
             let x: f64 = x;
             let (ours, library) = (logarithm(x), x.ln());
-            assert!((ours - library).abs() <= 4e-16 * library.abs().max(1.0), "ln {x}");
+            assert!(
+                abs_diff_eq!(ours, library, epsilon = 4e-16 * library.abs().max(1.0)),
+                "ln {x}"
+            );
         }
     }
 
@@ -202,9 +206,9 @@ mod tests {
         let draws: Vec<f64> = (0..100_000).map(|_| standard_normal(&mut rng)).collect();
         let moment = |k: i32| draws.iter().map(|x| x.powi(k)).sum::<f64>() / draws.len() as f64;
         assert!(moment(1).abs() < 0.02);
-        assert!((moment(2) - 1.0).abs() < 0.02);
+        assert_abs_diff_eq!(moment(2), 1.0, epsilon = 0.02);
         assert!(moment(3).abs() < 0.05);
-        assert!((moment(4) - 3.0).abs() < 0.15);
+        assert_abs_diff_eq!(moment(4), 3.0, epsilon = 0.15);
     }
 
     #[test]

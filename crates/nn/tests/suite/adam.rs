@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_nn::{Adam, AdamConfig, AdamState, Decay, Error, Init, Parameters};
@@ -111,7 +112,11 @@ fn layers_see_the_step_and_buffers_do_not_move() {
     let shared: Var = parameters.get("w").unwrap().clone();
     let mut adam = Adam::new(&parameters, AdamConfig::new(0.1, Decay::L2(0.0))).unwrap();
     adam.step(&shared.sum_all().unwrap().backward().unwrap()).unwrap();
-    assert!(flat(&shared).iter().all(|w| (w + 0.1).abs() < 1e-6));
+    assert!(
+        flat(&shared)
+            .iter()
+            .all(|w| abs_diff_eq!(*w, -0.1, epsilon = 1e-6))
+    );
     assert_eq!(flat(parameters.get("b").unwrap()), [0.0; 4]);
     assert_eq!(flat(parameters.get("running").unwrap()), [1.0; 4]);
 }
@@ -190,7 +195,7 @@ fn strided_gradients_are_read_by_their_strides() {
     adam.step(&gradients).unwrap();
     let first = flat(&adam.state().unwrap().moments["w"].first);
     for (found, expected) in first.iter().zip([1.0, 4.0, 2.0, 5.0, 3.0, 6.0]) {
-        assert!((found - 0.1 * expected).abs() < 1e-15);
+        assert_abs_diff_eq!(*found, 0.1 * expected, epsilon = 1e-15);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 
@@ -135,7 +136,9 @@ pub(crate) fn assert_close_at(what: &str, found: &Tensor, expected: &Stored, tol
     assert_eq!(found.dims(), expected.shape, "shape of {what}");
     let allowed = tolerance * expected.largest().max(scale);
     for (i, (found, expected)) in flat(found).iter().zip(&expected.values).enumerate() {
-        let apart = (found - expected).abs();
-        assert!(apart <= allowed, "{what}[{i}] = {found}, PyTorch has {expected}");
+        assert!(
+            abs_diff_eq!(found, expected, epsilon = allowed),
+            "{what}[{i}] = {found}, PyTorch has {expected}"
+        );
     }
 }

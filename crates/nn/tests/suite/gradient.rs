@@ -1,5 +1,6 @@
 //! Gradients against central differences, in f64, and none lost.
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_nn::{BatchNorm1d, Init, Linear, Mlp, MlpConfig, Parameters, Pass, Result, relu};
 use rand_chacha::ChaCha8Rng;
@@ -42,9 +43,12 @@ pub(crate) fn check_by_differences(vars: &[&Var], y: impl Fn() -> Result<Tensor>
             };
             let difference = (at(start[i] + step) - at(start[i] - step)) / (2.0 * step);
             at(start[i]);
-            let apart = (difference - gradient[i]).abs();
             assert!(
-                apart < 1e-7 * difference.abs().max(1.0),
+                abs_diff_eq!(
+                    difference,
+                    gradient[i],
+                    epsilon = 1e-7 * difference.abs().max(1.0)
+                ),
                 "variable {index}, entry {i}: {} but differences give {difference}",
                 gradient[i]
             );

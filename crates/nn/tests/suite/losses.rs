@@ -1,5 +1,6 @@
 //! Losses against PyTorch and against central differences.
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_nn::{
     Error, Reduction, Result, bce_with_logits, bce_with_logits_value, cross_entropy, cross_entropy_value,
@@ -49,7 +50,7 @@ fn values_and_gradients_are_those_of_pytorch() {
                 let found = flat(&value)[0];
                 let allowed = tolerance(dtype) * case.loss.abs().max(1.0);
                 assert!(
-                    (found - case.loss).abs() <= allowed,
+                    abs_diff_eq!(found, case.loss, epsilon = allowed),
                     "{name} {found} is not {}",
                     case.loss
                 );

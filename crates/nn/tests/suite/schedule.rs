@@ -1,5 +1,6 @@
 //! Learning rates and clipped gradients against PyTorch; early stopping.
 
+use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor};
 use egg_nn::{
     EarlyStopping, Error, Goal, Init, Parameters, Plateau, PlateauConfig, Verdict, clip_gradient_norm,
@@ -108,7 +109,7 @@ fn clipped_gradients_are_those_of_pytorch() {
             let parameters = two_parameters(dtype);
             let mut gradients = gradients(&parameters, &case.before);
             let norm = clip_gradient_norm(&parameters, &mut gradients, case.greatest).unwrap();
-            assert!((norm - case.norm).abs() < tolerance(dtype));
+            assert_abs_diff_eq!(norm, case.norm, epsilon = tolerance(dtype));
             for (name, after) in &case.after {
                 let found = gradients.get(parameters.get(name).unwrap()).unwrap();
                 assert_close(name, found, after, tolerance(dtype));

@@ -1,5 +1,6 @@
 //! Segment operations against PyTorch, central differences and plain loops.
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_nn::{Error, Result, Segments};
 use proptest::prelude::*;
@@ -132,7 +133,7 @@ proptest! {
                 let most = entries.reduce(f64::max).unwrap_or(0.0);
                 prop_assert_eq!(most, maxima[g * width + column]);
                 let one = if rows.is_empty() { 0.0 } else { 1.0 };
-                prop_assert!((totals[g * width + column] - one).abs() < 1e-12);
+                prop_assert!(abs_diff_eq!(totals[g * width + column], one, epsilon = 1e-12));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Layers, parameters and Adam as candle-nn meets them: the numbers are those of our own loop.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use candle_core::{DType, Device, Module, ModuleT, Tensor, Var};
 use candle_nn::{AdamW, Optimizer, ParamsAdamW, VarBuilder, VarMap, seq};
 use egg_nn::{
@@ -115,7 +116,10 @@ fn decoupled_adam_is_the_adamw_of_candle_nn() {
     for (name, var) in ours.trainable() {
         let pairs = flat(var).into_iter().zip(flat(theirs.get(name).unwrap()));
         for (ours, theirs) in pairs {
-            assert!((ours - theirs).abs() < 1e-8, "{name}: {ours} and {theirs}");
+            assert!(
+                abs_diff_eq!(ours, theirs, epsilon = 1e-8),
+                "{name}: {ours} and {theirs}"
+            );
         }
     }
 }
@@ -264,7 +268,7 @@ fn batch_norm_is_ours_in_training_and_in_evaluation_and_candles_to_rounding() {
                 assert_eq!(found.track_op(), train);
                 let candles = flat(&x.apply_t(&candles, train).unwrap());
                 for (ours, theirs) in flat(&found).iter().zip(candles) {
-                    assert!((ours - theirs).abs() < tolerance * 10.0, "{ours} and {theirs}");
+                    assert_abs_diff_eq!(*ours, theirs, epsilon = tolerance * 10.0);
                 }
             }
             assert_same(&ours, &theirs);
@@ -275,7 +279,7 @@ fn batch_norm_is_ours_in_training_and_in_evaluation_and_candles_to_rounding() {
         ] {
             for (ours, theirs) in flat(ours.get(name).unwrap()).iter().zip(flat(candles)) {
                 assert!(
-                    (ours - theirs).abs() < tolerance * 10.0,
+                    abs_diff_eq!(*ours, theirs, epsilon = tolerance * 10.0),
                     "{name}: {ours} and {theirs}"
                 );
             }
