@@ -1,5 +1,6 @@
 //! No NaN and no infinity comes out where none went in.
 
+use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_autodiff::{Filter, Flatten, RankRule, grassmann_embed, leverage, projector, soft_embed, svd};
 
@@ -107,6 +108,6 @@ fn leverages_lie_between_0_and_1_and_add_up_to_the_rank() {
     for (n, m, p) in [(9, 5, 3), (3, 7, 2), (40, 4, 4)] {
         let shares = flat(&leverage(&normal(n, m, 7), &[0, n], RankRule::Fixed(p)).unwrap());
         assert!(shares.iter().all(|share| (-1e-15..=1.0 + 1e-14).contains(share)));
-        assert!((shares.iter().sum::<f64>() - p as f64).abs() < 1e-12);
+        assert_abs_diff_eq!(shares.iter().sum::<f64>(), p as f64, epsilon = 1e-12);
     }
 }

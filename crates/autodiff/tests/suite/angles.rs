@@ -1,5 +1,6 @@
 //! Principal angles and the projection distance.
 
+use approx::assert_abs_diff_eq;
 use candle_core::{Device, Tensor, Var};
 use egg_autodiff::{RankRule, principal_angles, projection_distance, projector, svd};
 
@@ -34,7 +35,7 @@ fn the_distance_is_that_of_the_projectors() {
         .unwrap()
         .to_scalar::<f64>()
         .unwrap();
-    assert!((distance - (square / 2.0).sqrt()).abs() < 1e-14);
+    assert_abs_diff_eq!(distance, (square / 2.0).sqrt(), epsilon = 1e-14);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The fused operation against `svd -> narrow -> matmul -> triu`.
 
+use approx::assert_abs_diff_eq;
 use candle_core::{Tensor, Var};
 use egg_autodiff::{Flatten, RankRule, grassmann_embed, leverage, svd};
 
@@ -31,7 +32,7 @@ fn fused_and_composed_are_the_same() {
         };
         let close = |a: &[f64], b: &[f64], tolerance: f64| {
             for (a, b) in a.iter().zip(b) {
-                assert!((a - b).abs() < tolerance, "{a} and {b}");
+                assert_abs_diff_eq!(a, b, epsilon = tolerance);
             }
         };
         close(&flat(&fused(&h).unwrap()), &flat(&composed(&h).unwrap()), 1e-13);

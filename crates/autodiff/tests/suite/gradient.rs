@@ -1,5 +1,6 @@
 //! Gradients of the hard operations against central differences.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use candle_core::{Device, Tensor, Var};
 use egg_autodiff::{
     Embedder, Filter, Flatten, RankRule, grassmann_embed, leverage, principal_angles, projector, soft_embed,
@@ -173,7 +174,7 @@ fn in_f32_is_that_of_f64_rounded() {
         })
     };
     for (a, b) in run(&wide).iter().zip(run(&narrow)) {
-        assert!((a - b).abs() < 1e-5 * a.abs().max(1.0), "{a} and {b}");
+        assert_abs_diff_eq!(*a, b, epsilon = 1e-5 * a.abs().max(1.0));
     }
 }
 
@@ -267,7 +268,10 @@ fn in_f32_is_that_of_f64_rounded_for_every_operation() {
         );
         let largest = wide.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
         for (a, b) in wide.iter().zip(narrow) {
-            assert!((a - b).abs() < 1e-5 * largest, "{what}: {a} and {b} of {largest}");
+            assert!(
+                abs_diff_eq!(*a, b, epsilon = 1e-5 * largest),
+                "{what}: {a} and {b} of {largest}"
+            );
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 
+use approx::abs_diff_eq;
 use candle_core::{Device, Tensor, Var};
 use egg_autodiff::{Filter, Flatten, GraphSpectrum, RankRule, grassmann_embed, leverage, soft_embed};
 use proptest::prelude::*;
@@ -27,7 +28,7 @@ fn graphs() -> impl Strategy<Value = (Vec<f64>, usize, usize, usize, Vec<u32>)> 
 
 fn near(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     let scale = a.iter().fold(1.0, |most: f64, entry| most.max(entry.abs()));
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= tolerance * scale)
+    abs_diff_eq!(a, b, epsilon = tolerance * scale)
 }
 
 /// What the cases were.

@@ -1,5 +1,6 @@
 //! The soft embedding: values, gradients, and its paths against each other.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use candle_core::{DType, Tensor, Var};
 use egg_autodiff::{Filter, Flatten, soft_embed};
 
@@ -79,12 +80,15 @@ fn cholesky_and_the_spectrum_agree() {
             let by = |filter: Filter| move |h: &Tensor| soft_embed(h, &[0, rows], &filter, Flatten::Upper);
             let (direct, custom) = (by(Filter::resolvent(r).unwrap()), by(as_custom(r)));
             for (a, b) in flat(&direct(&h).unwrap()).iter().zip(flat(&custom(&h).unwrap())) {
-                assert!((a - b).abs() < 1e-12, "{what}, r = {r}: {a} and {b}");
+                assert!(
+                    abs_diff_eq!(*a, b, epsilon = 1e-12),
+                    "{what}, r = {r}: {a} and {b}"
+                );
             }
             let gradients = (weighted_gradient(&var, direct), weighted_gradient(&var, custom));
             for (a, b) in gradients.0.iter().zip(&gradients.1) {
                 assert!(
-                    (a - b).abs() < 1e-10 * (1.0 + a.abs()),
+                    abs_diff_eq!(a, b, epsilon = 1e-10 * (1.0 + a.abs())),
                     "{what}, r = {r}: {a} and {b}"
                 );
             }
@@ -100,7 +104,10 @@ fn the_safe_path_keeps_its_digits() {
         let h = with_singular_values(n, m, &sigma, 3);
         let p = soft_embed(&h, &[0, n], &Filter::resolvent(1.0).unwrap(), Flatten::Isometric).unwrap();
         let square: f64 = flat(&p).iter().map(|entry| entry * entry).sum();
-        assert!((square - 3.0).abs() < 1e-11, "{square} at scale {scale:e}");
+        assert!(
+            abs_diff_eq!(square, 3.0, epsilon = 1e-11),
+            "{square} at scale {scale:e}"
+        );
     }
     // On either side of the switch, too.
     let sigma = [1.0, 0.5, 0.02, 0.01];
@@ -111,7 +118,7 @@ fn the_safe_path_keeps_its_digits() {
         let share = |sigma: f64| sigma * sigma / (sigma * sigma + r * r);
         let expected: f64 = sigma.iter().map(|sigma| share(*sigma).powi(2)).sum();
         assert!(
-            (square - expected).abs() < 1e-11,
+            abs_diff_eq!(square, expected, epsilon = 1e-11),
             "{square} for {expected} at {r}"
         );
     }
@@ -124,7 +131,7 @@ fn small_r_is_the_projector_and_large_r_the_gram_matrix() {
     let hard =
         egg_autodiff::grassmann_embed(&h, &[0, 7], egg_autodiff::RankRule::Fixed(2), Flatten::Upper).unwrap();
     for (a, b) in flat(&soft).iter().zip(flat(&hard)) {
-        assert!((a - b).abs() < 1e-9);
+        assert_abs_diff_eq!(*a, b, epsilon = 1e-9);
     }
     for shape in [(7, 5), (3, 5)] {
         let h = normal(shape.0, shape.1, 8);
@@ -137,7 +144,7 @@ fn small_r_is_the_projector_and_large_r_the_gram_matrix() {
         .unwrap();
         let gram = soft_embed(&h, &[0, shape.0], &Filter::custom(|x| x, |_| 1.0), Flatten::Upper).unwrap();
         for (a, b) in flat(&soft).iter().zip(flat(&gram)) {
-            assert!((a * 1e12 - b).abs() < 1e-9 * b.abs().max(1.0), "{a} and {b}");
+            assert_abs_diff_eq!(a * 1e12, b, epsilon = 1e-9 * b.abs().max(1.0));
         }
     }
 }
@@ -152,7 +159,7 @@ fn f32_agrees_with_f64() {
             let run = |h: &Tensor| flat(&soft_embed(h, &[0, rows], &filter, Flatten::Upper).unwrap());
             for (a, b) in run(&narrow).iter().zip(run(&wide)) {
                 assert!(
-                    (a - b).abs() < 1e-6 * b.abs().max(1.0),
+                    abs_diff_eq!(*a, b, epsilon = 1e-6 * b.abs().max(1.0)),
                     "{what}, {filter:?}: {a} and {b}"
                 );
             }
@@ -227,7 +234,7 @@ fn the_root_of_the_least_numbers_has_a_gradient() {
     for (power, tolerance) in [(1000, 1e-14), (-1000, 1e-14), (-1040, 1e-8), (-1060, 1e-2)] {
         for (found, plain) in gradient(power).iter().zip(&plain) {
             assert!(
-                (found - plain).abs() <= tolerance,
+                abs_diff_eq!(found, plain, epsilon = tolerance),
                 "2^{power}: {found} for {plain}"
             );
         }
