@@ -219,6 +219,7 @@ fn normal(rng: &mut impl Rng) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -253,7 +254,7 @@ mod tests {
         let total = dataset.edge_count();
         // Six standard deviations of 50,000 and of its share.
         assert!(total.abs_diff(50_000) < 1350, "{total}");
-        assert!((inside as f64 / total as f64 - 0.7).abs() < 0.013);
+        assert_abs_diff_eq!(inside as f64 / total as f64, 0.7, epsilon = 0.013);
         assert!(labels.class_sizes().iter().all(|size| (714..=715).contains(size)));
         assert_eq!(dataset.notes().self_loops, 0);
     }

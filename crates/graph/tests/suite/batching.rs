@@ -1,6 +1,7 @@
 //! Batches, propagation matrices and transforms against naive versions on dense
 //! matrices.
 
+use approx::abs_diff_eq;
 use egg_graph::{CsrMatrix, Error, Features, Graph, GraphBatch, GraphDataset, Labels, Propagation, Targets};
 use ndarray::{Array2, ArrayView2, Axis, array, concatenate, s};
 use proptest::prelude::*;
@@ -111,8 +112,9 @@ fn gcn(adjacency: ArrayView2<'_, f32>) -> Array2<f64> {
 
 /// All entries within a rounding to f32 of each other.
 fn rounded(found: &Array2<f32>, expected: &Array2<f64>) -> bool {
-    let close =
-        |(found, expected): (&f32, &f64)| (f64::from(*found) - expected).abs() <= 6.1e-8 * expected.abs();
+    let close = |(found, expected): (&f32, &f64)| {
+        abs_diff_eq!(f64::from(*found), *expected, epsilon = 6.1e-8 * expected.abs())
+    };
     found.dim() == expected.dim() && found.iter().zip(expected).all(close)
 }
 

@@ -1,6 +1,7 @@
 //! What must hold of every layer on every graph: the order of nodes, the
 //! storage of features and the company in a batch make no difference.
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::conv::{GcnConv, GinConv, JumpingKnowledge, NodeInput, SparseMatrix, VirtualNode, spmm};
 use egg_graph::{CsrMatrix, Features, Graph, GraphBatch, GraphDataset, Propagation, Result};
@@ -212,7 +213,7 @@ proptest! {
         let inner = |a: &Tensor, b: &Tensor| flat(&(a * b).unwrap()).iter().sum::<f64>();
         let forth = inner(&times(&x), &z);
         let back = inner(&x, &spmm(&matrix.transposed(), &z).unwrap());
-        prop_assert!((forth - back).abs() <= 1e-11 * forth.abs().max(1.0));
+        prop_assert!(abs_diff_eq!(forth, back, epsilon = 1e-11 * forth.abs().max(1.0)));
     }
 
     #[test]

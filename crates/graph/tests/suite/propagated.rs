@@ -1,5 +1,6 @@
 //! Features that are propagated beforehand.
 
+use approx::assert_abs_diff_eq;
 use egg_graph::{CsrMatrix, Error, Features, Graph, GraphDataset, PropagatedFeatures, Propagation};
 use ndarray::{Array2, Axis, concatenate};
 
@@ -63,7 +64,7 @@ fn rows_are_those_of_the_product() {
                 let found = propagated.batch(indices).unwrap();
                 assert_eq!(found.shape(), expected.dim());
                 for (found, expected) in found.to_dense().iter().zip(&expected) {
-                    assert!((found - expected).abs() <= 1e-6, "{found} instead of {expected}");
+                    assert_abs_diff_eq!(found, expected, epsilon = 1e-6);
                 }
             }
             let refused = propagated.batch(&[0, 3]);
