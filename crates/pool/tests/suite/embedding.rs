@@ -1,5 +1,6 @@
 //! What a trained model sees in graphs.
 
+use approx::assert_abs_diff_eq;
 use egg_autodiff::Flatten;
 use egg_pool::folder::{Embedding, TrainedModel};
 use egg_pool::model::Architecture;
@@ -41,7 +42,7 @@ fn egg_gives_projectors_ranks_and_leverages() {
         let rank = subspaces.ranks[graph];
         check_projector(found.graphs.row(graph).as_slice().unwrap(), 8, rank);
         let sum: f32 = subspaces.leverage[rows].iter().sum();
-        assert!((sum - rank as f32).abs() < 1e-3, "{sum} {rank}");
+        assert_abs_diff_eq!(sum, rank as f32, epsilon = 1e-3);
         assert!((0.0..=1.0 + 1e-9).contains(&subspaces.captured[graph]));
     }
 }
@@ -55,7 +56,7 @@ fn check_projector(upper: &[f32], m: usize, rank: usize) {
         trace += upper[at];
         at += m - row;
     }
-    assert!((trace - rank as f32).abs() < 1e-3, "{trace} {rank}");
+    assert_abs_diff_eq!(trace, rank as f32, epsilon = 1e-3);
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn rows_for_distances_are_isometric() {
                     apart.iter().map(|entry| entry * entry).sum::<f32>()
                 });
                 let by_matrices = squares.sum::<f32>().sqrt();
-                assert!((by_rows - by_matrices).abs() < 1e-5, "{by_rows} {by_matrices}");
+                assert_abs_diff_eq!(by_rows, by_matrices, epsilon = 1e-5);
             }
             assert_eq!(order, experiment.model.hidden);
         }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use approx::assert_abs_diff_eq;
 use egg_graph::{FeatureColumn, Features, Graph, GraphDataset, Labels, ReadOptions, Targets, read_tu};
 use egg_pool::PoolingConfig;
 use egg_pool::folder::{Prediction, TrainedModel};
@@ -224,7 +225,7 @@ fn scores_are_of_the_metric_and_by_the_names_of_classes() {
         matches!(&predictions[*graph], Prediction::Class { label, .. }
             if *label == labels.names()[labels.get(*graph).unwrap() as usize])
     });
-    assert!((accuracy(&whole) - right.count() as f64 / 40.0).abs() < 1e-12);
+    assert_abs_diff_eq!(accuracy(&whole), right.count() as f64 / 40.0, epsilon = 1e-12);
     // A part with the second class only, under another number; and one of an unknown class.
     let odd: Vec<usize> = (0..40).filter(|graph| sizes[*graph] % 2 == 1).collect();
     let part = dataset.subset(&odd).unwrap();
@@ -235,7 +236,11 @@ fn scores_are_of_the_metric_and_by_the_names_of_classes() {
         .iter()
         .filter(|one| matches!(one, Prediction::Class { label, .. } if label == "1"));
     let scored = trained.score(&some, &part).unwrap().unwrap();
-    assert!((accuracy(&scored) - ones.count() as f64 / odd.len() as f64).abs() < 1e-12);
+    assert_abs_diff_eq!(
+        accuracy(&scored),
+        ones.count() as f64 / odd.len() as f64,
+        epsilon = 1e-12
+    );
     let strange = Labels::new(&vec![Some(0); odd.len()], vec!["seven".into()]).unwrap();
     let part = part.with_targets(Targets::Classes(strange)).unwrap();
     let scored = trained.score(&some, &part).unwrap().unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::CsrMatrix;
 use egg_nn::{Parameters, Pass};
@@ -172,7 +173,7 @@ fn check_structure(what: &str, case: &Case, pooled: &Pooled, tolerance: f64) {
     assert_eq!(found.len(), expected.len(), "{what}: edges");
     for (found, expected) in found.iter().zip(expected) {
         // Adjacencies are kept in f32.
-        let near = (found.2 - expected.2).abs() <= 1e-6 * expected.2.abs().max(1.0);
+        let near = abs_diff_eq!(found.2, expected.2, epsilon = 1e-6 * expected.2.abs().max(1.0));
         assert!(
             (found.0, found.1) == (expected.0, expected.1) && near,
             "{what}: {found:?} {expected:?}"

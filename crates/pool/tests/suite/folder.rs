@@ -1,5 +1,6 @@
 //! Trained models on disk.
 
+use approx::assert_abs_diff_eq;
 use egg_graph::{Graph, GraphDataset};
 use egg_pool::Error;
 use egg_pool::data::InputFeatures;
@@ -62,7 +63,7 @@ fn a_model_is_saved_and_predicts_the_same() {
             else {
                 panic!("{:?}", predictions[graph]);
             };
-            assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert_abs_diff_eq!(probabilities.iter().sum::<f64>(), 1.0, epsilon = 1e-12);
             let labels = dataset.classes().unwrap();
             assert_eq!(*label, labels.names()[*class as usize]);
             right += usize::from(labels.get(graph) == Some(*class));

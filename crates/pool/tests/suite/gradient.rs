@@ -1,5 +1,6 @@
 //! Gradients against central differences, and that every parameter has one.
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Tensor, Var};
 use egg_nn::Pass;
 use egg_pool::{Pooling, PoolingConfig, Structure};
@@ -97,7 +98,10 @@ fn reaches_rows_through_two_coarsenings() {
         let gradient = flat(gradients.get(&h).unwrap());
         let largest = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
         for (found, expected) in gradient.iter().zip(differences(&h, twice)) {
-            assert!((found - expected).abs() <= 1e-6 * largest, "{config}");
+            assert!(
+                abs_diff_eq!(*found, expected, epsilon = 1e-6 * largest),
+                "{config}"
+            );
         }
     }
 }

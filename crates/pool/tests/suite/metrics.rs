@@ -1,6 +1,7 @@
 //! Metrics against scikit-learn (`tests/fixtures/metrics.py`), and where they
 //! are not defined.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_pool::Error;
 use egg_pool::metrics::{
     ConfusionMatrix, Metric, Scores, accuracy, average_precision, balanced_accuracy, mean_absolute_error,
@@ -44,10 +45,7 @@ struct Regression {
 }
 
 fn close(ours: f64, theirs: f64) {
-    assert!(
-        (ours - theirs).abs() <= 1e-12 * theirs.abs().max(1.0),
-        "{ours} {theirs}"
-    );
+    assert_abs_diff_eq!(ours, theirs, epsilon = 1e-12 * theirs.abs().max(1.0));
 }
 
 #[test]
@@ -146,10 +144,10 @@ proptest! {
         }
         match roc_auc(&truth, &scores) {
             Ok(area) => {
-                prop_assert!((area - won / pairs).abs() < 1e-12);
+                prop_assert!(abs_diff_eq!(area, won / pairs, epsilon = 1e-12));
                 // Turning the scores round turns the area round.
                 let turned: Vec<f64> = scores.iter().map(|score| -score).collect();
-                prop_assert!((roc_auc(&truth, &turned).unwrap() - (1.0 - area)).abs() < 1e-12);
+                prop_assert!(abs_diff_eq!(roc_auc(&truth, &turned).unwrap(), 1.0 - area, epsilon = 1e-12));
             }
             Err(_) => prop_assert_eq!(pairs, 0.0),
         }

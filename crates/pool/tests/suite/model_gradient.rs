@@ -1,7 +1,7 @@
 //! Every model with every pooling: the gradients of all parameters are those of
 //! differences, and evaluation builds no tape.
 
-use approx::abs_diff_eq;
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use candle_core::{DType, Tensor, Var};
 use egg_graph::{Features, Graph, GraphDataset, Labels, Targets};
 use egg_nn::{Pass, Reduction};
@@ -334,7 +334,7 @@ fn one_hot_columns_are_embeddings() {
             output.scores.to_vec2::<f64>().unwrap().concat()
         };
         for (a, b) in scores(dataset.clone()).iter().zip(scores(dense.clone())) {
-            assert!((a - b).abs() < 1e-12);
+            assert_abs_diff_eq!(*a, b, epsilon = 1e-12);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use approx::abs_diff_eq;
 use egg_graph::{GraphDataset, ReadOptions, read_tu};
 use egg_pool::folder::{Prediction, TrainedModel};
 
@@ -35,7 +36,10 @@ fn recorded(name: &str) -> Vec<f64> {
 fn assert_same(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
-        assert!((found - expected).abs() < 1e-5, "{found}, recorded {expected}");
+        assert!(
+            abs_diff_eq!(found, expected, epsilon = 1e-5),
+            "{found}, recorded {expected}"
+        );
     }
 }
 

@@ -1,5 +1,6 @@
 //! A user's own coarsening, in one file: what the crate offers for it is enough.
 
+use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::CsrMatrix;
 use egg_graph::conv::{SparseMatrix, spmm};
@@ -78,7 +79,7 @@ fn works_as_those_of_the_crate() {
     let coarser = pooled.coarser.unwrap();
     assert_eq!(coarser.structure.offsets(), [0, 3, 3, 5]);
     let (rows, old) = (flat(&coarser.h), flat(&h));
-    assert!((rows[0] - (old[0] + old[3])).abs() < 1e-15);
+    assert_abs_diff_eq!(rows[0], old[0] + old[3], epsilon = 1e-15);
 
     // And once more, on what it made.
     let again = pooling

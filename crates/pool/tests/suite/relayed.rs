@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::conv::{GcnConv, NodeInput, SparseMatrix};
 use egg_graph::{Features, Graph, GraphDataset, PropagatedFeatures, Propagation};
@@ -269,10 +270,7 @@ fn propagated_features_give_the_same() {
             let found = conv.relay_propagated(&propagated, &mut pass, rectify).unwrap();
             let near = |found: &Tensor, expected: &Tensor| {
                 for (found, expected) in flat(found).iter().zip(flat(expected)) {
-                    assert!(
-                        (found - expected).abs() <= 1e-4 * expected.abs().max(1.0),
-                        "{found} {expected}"
-                    );
+                    assert_abs_diff_eq!(*found, expected, epsilon = 1e-4 * expected.abs().max(1.0));
                 }
             };
             near(found.values(), plain.values());

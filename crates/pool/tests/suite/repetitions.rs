@@ -1,6 +1,7 @@
 //! Repetitions: the same bits side by side, one after the other, and on any
 //! number of threads.
 
+use approx::assert_abs_diff_eq;
 use egg_graph::Split;
 use egg_pool::model::Architecture;
 use egg_pool::protocol::{Experiment, Parallelism, Protocol, Report, RunOptions};
@@ -127,6 +128,6 @@ fn reports_say_how_they_were_made() {
         .collect();
     let mean = scores.iter().sum::<f64>() / 3.0;
     let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
-    assert!((test.mean - mean).abs() < 1e-12);
-    assert!((test.deviation.unwrap() - (squares / 2.0).sqrt()).abs() < 1e-12);
+    assert_abs_diff_eq!(test.mean, mean, epsilon = 1e-12);
+    assert_abs_diff_eq!(test.deviation.unwrap(), (squares / 2.0).sqrt(), epsilon = 1e-12);
 }

@@ -1,5 +1,6 @@
 //! Graphs and rows to test with.
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor};
 use egg_graph::{CsrMatrix, Graph, GraphBatch, GraphDataset};
 use egg_nn::{Init, Parameters};
@@ -101,7 +102,7 @@ pub(crate) fn assert_close(what: &str, found: &[f64], expected: &[f64], toleranc
     assert_eq!(found.len(), expected.len(), "{what}: length");
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert!(
-            (found - expected).abs() <= tolerance,
+            abs_diff_eq!(found, expected, epsilon = tolerance),
             "{what}: {found} at {at}, expected {expected}"
         );
     }

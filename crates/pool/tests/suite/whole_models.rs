@@ -8,6 +8,7 @@
 
 use std::io::Write;
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Tensor};
 use egg_geometry::{RankRule, Rectified, rectify};
 use egg_graph::{Features, Graph, GraphDataset, Labels, ReadOptions, Split, Targets, random_order, read_tu};
@@ -244,7 +245,7 @@ fn same_scores(a: &[f64], b: &[f64], tolerance: f64) -> bool {
         .zip(b)
         .fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
     let best = |scores: &[f64]| (0..CLASSES).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
-    apart <= tolerance * largest && (best(a) == best(b) || (a[0] - a[1]).abs() <= 2.0 * apart)
+    apart <= tolerance * largest && (best(a) == best(b) || abs_diff_eq!(a[0], a[1], epsilon = 2.0 * apart))
 }
 
 /// Runs one model on both numberings.
@@ -383,7 +384,9 @@ fn scores_and_ranks_of_proteins_do_not_depend_on_node_order() {
 fn has_distinct_rows(h: &Array2<f64>) -> bool {
     let largest = h.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
     let close = |a: ndarray::ArrayView1<'_, f64>, b: ndarray::ArrayView1<'_, f64>| {
-        a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-4 * largest)
+        a.iter()
+            .zip(b)
+            .all(|(a, b)| abs_diff_eq!(a, b, epsilon = 1e-4 * largest))
     };
     (0..h.nrows()).all(|row| (0..row).all(|other| !close(h.row(row), h.row(other))))
 }
