@@ -75,15 +75,15 @@ fn scale(page: &mut String, path: &Path) -> Result<()> {
     }
     let record = read(path)?;
     page.push_str(
-        "\n| graph | nodes | edges | s an epoch | CPU s an epoch | epochs | s in all | peak MB | NMI | ACC |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+        "\n| graph | nodes | edges | s an epoch | CPU s an epoch | epochs | s in all | peak MB | p | NMI | ACC |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let number = |value: &Value| value.as_f64().map_or("-".into(), |value| format!("{value:.3}"));
     for line in record["graphs"].as_array().into_iter().flatten() {
         let agreement = &line["agreement"];
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             line["graph"].as_str().unwrap_or("?"),
             line["nodes"],
             line["edges"],
@@ -94,6 +94,7 @@ fn scale(page: &mut String, path: &Path) -> Result<()> {
             line["peak_megabytes"]
                 .as_f64()
                 .map_or("-".into(), |peak| format!("{peak:.0}")),
+            line["dimension"],
             number(&agreement["normalised_mutual_information"]),
             number(&agreement["accuracy"]),
         );

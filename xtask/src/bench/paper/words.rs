@@ -45,7 +45,9 @@ fn number(results: &Path, name: &str) -> Result<String> {
     let percent = |summary: Summary| format!("{summary:.1}");
     match parts.as_slice() {
         [folder @ ("training" | "sensitivity"), cell] => {
-            Summary::of(&tests(&file(folder, cell)?), 0).map(percent)
+            // As in the cell's table.
+            let ddof = usize::from(cell.ends_with("-fair"));
+            Summary::of(&tests(&file(folder, cell)?), ddof).map(percent)
         }
         ["grid", name, "test"] => {
             Summary::of(&tests(&file("grid", &format!("{name}-chosen"))?), 0).map(percent)
