@@ -162,6 +162,8 @@ impl Nearest {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -180,8 +182,12 @@ mod tests {
                                 .zip(centre)
                                 .map(|(x, y)| (f64::from(*x) * 0.5 - y).powi(2))
                                 .sum();
-                            assert!((lane[at] - expected).abs() <= 1e-13 * expected);
-                            assert!((square(row, 0.5, centre) - expected).abs() <= 1e-13 * expected);
+                            assert_abs_diff_eq!(lane[at], expected, epsilon = 1e-13 * expected);
+                            assert_abs_diff_eq!(
+                                square(row, 0.5, centre),
+                                expected,
+                                epsilon = 1e-13 * expected
+                            );
                         }
                     }
                 }

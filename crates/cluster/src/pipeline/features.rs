@@ -138,6 +138,7 @@ fn rare_first(features: &Features) -> Result<Features> {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use egg_graph::Graph;
     use ndarray::array;
 
@@ -173,11 +174,7 @@ mod tests {
             let length = rare.hypot(common);
             let weighted = of(FeatureUse::TfIdf).to_dense();
             let expected = array![[rare / length, common / length], [0.0, 0.0], [0.0, 1.0]];
-            assert!(
-                (weighted.mapv(f64::from) - expected)
-                    .iter()
-                    .all(|gap| gap.abs() < 1e-6)
-            );
+            assert_abs_diff_eq!(weighted.mapv(f64::from), expected, epsilon = 1e-6);
             let kept = of(FeatureUse::UnitLength).as_sparse().is_some();
             assert_eq!(kept, features.as_sparse().is_some());
         }

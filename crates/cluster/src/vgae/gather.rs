@@ -99,6 +99,8 @@ impl<T: Element> WithSimd for Sum<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use approx::abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -117,12 +119,15 @@ mod tests {
             assert_eq!(products[0], -1.0);
             for (k, &j) in rows.iter().enumerate() {
                 let expected: f64 = row(2).iter().zip(row(j)).map(|(a, b)| a * b).sum();
-                assert!((products[k + 1] - expected).abs() < 1e-12, "width {width}");
+                assert!(
+                    abs_diff_eq!(products[k + 1], expected, epsilon = 1e-12),
+                    "width {width}"
+                );
             }
             for (column, sum) in sum.iter().enumerate() {
                 let pulled = rows.iter().zip(slopes).map(|(j, slope)| slope * row(*j)[column]);
                 let expected = row(1)[column] + pulled.sum::<f64>();
-                assert!((sum - expected).abs() < 1e-12, "width {width}");
+                assert!(abs_diff_eq!(*sum, expected, epsilon = 1e-12), "width {width}");
             }
         }
     }

@@ -156,6 +156,8 @@ fn ln_1p<const FUSED: bool>(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use approx::{abs_diff_eq, assert_abs_diff_eq};
+
     use super::*;
 
     /// Every 1,000th number from 0 to 100.
@@ -222,9 +224,16 @@ mod tests {
             let exact: f64 = values.iter().map(|x| softplus_sigmoid(f64::from(*x)).0).sum();
             let mut x = values.clone();
             let sum = activate_f32(&mut x);
-            assert!((sum - exact).abs() <= 3e-7 * exact, "{length}: {sum} for {exact}");
+            assert!(
+                abs_diff_eq!(sum, exact, epsilon = 3e-7 * exact),
+                "{length}: {sum} for {exact}"
+            );
             for (x, value) in x.iter().zip(&values) {
-                assert!((f64::from(*x) - softplus_sigmoid(f64::from(*value)).1).abs() < 1e-7);
+                assert_abs_diff_eq!(
+                    f64::from(*x),
+                    softplus_sigmoid(f64::from(*value)).1,
+                    epsilon = 1e-7
+                );
             }
         }
     }

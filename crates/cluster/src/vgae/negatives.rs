@@ -68,6 +68,7 @@ pub(super) fn append_second_nodes(
 mod tests {
     use std::collections::BTreeMap;
 
+    use approx::abs_diff_eq;
     use egg_graph::Graph;
     use rand::SeedableRng;
 
@@ -109,7 +110,7 @@ mod tests {
         for (pair, count) in counts {
             // Six standard deviations of a Poisson number, which it spreads less than.
             assert!(
-                (f64::from(count) - mean).abs() < 6.0 * mean.sqrt(),
+                abs_diff_eq!(f64::from(count), mean, epsilon = 6.0 * mean.sqrt()),
                 "{pair:?}: {count} of {mean}"
             );
         }

@@ -45,6 +45,8 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -56,6 +58,8 @@ mod tests {
         assert_ne!(first[..10], first[4096..4106]);
         let moment = |power: i32| first.iter().map(|x| x.powi(power)).sum::<f64>() / 1e5;
         // Five standard errors.
-        assert!(moment(1).abs() < 0.016 && (moment(2) - 1.0).abs() < 0.023 && (moment(4) - 3.0).abs() < 0.16);
+        assert!(moment(1).abs() < 0.016);
+        assert_abs_diff_eq!(moment(2), 1.0, epsilon = 0.023);
+        assert_abs_diff_eq!(moment(4), 3.0, epsilon = 0.16);
     }
 }

@@ -201,6 +201,8 @@ fn matches(blocks: usize, round: usize) -> impl Iterator<Item = (usize, usize)> 
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
     use crate::vgae::logistic::softplus_sigmoid;
 
@@ -304,16 +306,16 @@ mod tests {
                 }
             }
             let (found, found_gradient) = all_pairs(&z, width);
-            assert!((found - sum).abs() <= 1e-13 * sum);
+            assert_abs_diff_eq!(found, sum, epsilon = 1e-13 * sum);
             let largest = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
             for (found, g) in found_gradient.iter().zip(&gradient) {
-                assert!((found - g).abs() <= 1e-13 * largest);
+                assert_abs_diff_eq!(found, g, epsilon = 1e-13 * largest);
             }
             let single: Vec<f32> = z.iter().map(|z| *z as f32).collect();
             let (found, found_gradient) = all_pairs(&single, width);
-            assert!((found - sum).abs() <= 3e-7 * sum, "{found} for {sum}");
+            assert_abs_diff_eq!(found, sum, epsilon = 3e-7 * sum);
             for (found, g) in found_gradient.iter().zip(&gradient) {
-                assert!((f64::from(*found) - g).abs() <= 1e-6 * largest);
+                assert_abs_diff_eq!(f64::from(*found), *g, epsilon = 1e-6 * largest);
             }
         }
         assert_eq!(all_pairs::<f32>(&[], 16), (0.0, vec![]));

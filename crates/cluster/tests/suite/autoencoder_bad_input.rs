@@ -1,5 +1,6 @@
 //! What is refused, and how.
 
+use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor};
 use egg_cluster::Error;
 use egg_cluster::vgae::{
@@ -113,10 +114,7 @@ fn a_single_non_edge_is_found_as_often_as_there_are_edges() {
     let expected = 2f64.ln() + 3f64.exp().ln_1p();
     let found = loss.to_scalar::<f64>().unwrap();
     // 180,000 equal terms are added in order, and round alike.
-    assert!(
-        (found - expected).abs() < 180_000.0 * f64::EPSILON,
-        "{found} and {expected}"
-    );
+    assert_abs_diff_eq!(found, expected, epsilon = 180_000.0 * f64::EPSILON);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! EGG on node embeddings.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_cluster::egg::{EggConfig, Weighting};
 use egg_cluster::kmeans::KMeansConfig;
 use egg_geometry::RankRule;
@@ -91,8 +92,11 @@ fn weights_and_rows() {
             .take(3)
             .map(|s| s.powf(alpha))
             .collect();
-        let difference = &found.coordinates - &(&flat.coordinates * &weights);
-        assert!(difference.iter().all(|d| d.abs() < 1e-12), "{alpha}");
+        let expected = &flat.coordinates * &weights;
+        assert!(
+            abs_diff_eq!(found.coordinates, expected, epsilon = 1e-12),
+            "{alpha}"
+        );
         let unit = EggConfig {
             normalise_rows: true,
             ..config
@@ -103,8 +107,8 @@ fn weights_and_rows() {
         .unwrap();
         for (row, long) in unit.coordinates.rows().into_iter().zip(found.coordinates.rows()) {
             let length = long.dot(&long).sqrt();
-            assert!((row.dot(&row) - 1.0).abs() < 1e-14);
-            assert!(row.iter().zip(long).all(|(a, b)| (a * length - b).abs() < 1e-12));
+            assert_abs_diff_eq!(row.dot(&row), 1.0, epsilon = 1e-14);
+            assert_abs_diff_eq!(&row * length, long, epsilon = 1e-12);
         }
     }
     // All directions, weighted by their values, are H in other coordinates.
@@ -113,11 +117,7 @@ fn weights_and_rows() {
         ..EggConfig::new(RankRule::Fixed(5))
     };
     let whole = config.check().unwrap().embed(h.view()).unwrap().coordinates;
-    assert!(
-        (whole.dot(&whole.t()) - h.dot(&h.t()))
-            .iter()
-            .all(|d| d.abs() < 1e-12)
-    );
+    assert_abs_diff_eq!(whole.dot(&whole.t()), h.dot(&h.t()), epsilon = 1e-12);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn nothing_zero_rank_one_and_ties() {
     };
     let found = config.check().unwrap().embed(line.view()).unwrap();
     assert_eq!((found.choice.p, found.coordinates[(2, 0)]), (1, 0.0));
-    assert!((found.coordinates[(0, 0)].abs() - 1.0).abs() < 1e-15);
+    assert_abs_diff_eq!(found.coordinates[(0, 0)].abs(), 1.0, epsilon = 1e-15);
 
     // Two equal values are not cut apart, and the diagnostics say so.
     let tied = egg(RankRule::Fixed(1))
@@ -152,9 +152,8 @@ fn nothing_zero_rank_one_and_ties() {
     let one = egg(RankRule::Energy(0.5))
         .embed(array![[3.0, 4.0]].view())
         .unwrap();
-    assert!(
-        (one.coordinates[(0, 0)].abs() - 1.0).abs() < 1e-15 && (one.singular_values[0] - 5.0).abs() < 1e-14
-    );
+    assert_abs_diff_eq!(one.coordinates[(0, 0)].abs(), 1.0, epsilon = 1e-15);
+    assert_abs_diff_eq!(one.singular_values[0], 5.0, epsilon = 1e-14);
 }
 
 #[test]
@@ -204,15 +203,14 @@ proptest! {
         let h = normal(rows, columns, seed).mapv(|x| (x * 2f64.powi(exponent)) as f32);
         let found = egg(RankRule::Relative(0.05)).embed(h.view()).unwrap();
         let u = &found.coordinates;
-        let gram = u.t().dot(u) - Array2::<f64>::eye(found.choice.p);
-        prop_assert!(gram.iter().all(|d| d.abs() < 1e-9));
+        prop_assert!(abs_diff_eq!(u.t().dot(u), Array2::eye(found.choice.p), epsilon = 1e-9));
         let mut order: Vec<usize> = (0..rows).collect();
         order.rotate_left(rows / 2);
         let turned = egg(RankRule::Relative(0.05)).embed(h.select(ndarray::Axis(0), &order).view()).unwrap();
         let (p, q) = (u.dot(&u.t()), turned.coordinates.dot(&turned.coordinates.t()));
         for (i, a) in order.iter().enumerate() {
             for (j, b) in order.iter().enumerate() {
-                prop_assert!((p[(*a, *b)] - q[(i, j)]).abs() < 1e-7);
+                prop_assert!(abs_diff_eq!(p[(*a, *b)], q[(i, j)], epsilon = 1e-7));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Values that other libraries computed; `tests/fixtures` has the scripts.
 
+use approx::abs_diff_eq;
 use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -24,9 +25,8 @@ impl From<Vec<Vec<f64>>> for Matrix {
 
 #[track_caller]
 pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
-    let error = (found - expected).abs();
     assert!(
-        error <= tolerance * expected.abs().max(1.0),
+        abs_diff_eq!(found, expected, epsilon = tolerance * expected.abs().max(1.0)),
         "{what}: {found} instead of {expected}"
     );
 }

@@ -1,5 +1,6 @@
 //! What must hold of k-means whatever the points are.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_cluster::kmeans::{KMeansConfig, Start};
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
@@ -35,7 +36,7 @@ fn bounds_skip_nothing_that_matters() {
                 .unwrap();
             assert_eq!(found.labels, labels, "{rows} x {columns}, {clusters} clusters");
             assert_eq!(found.iterations, iterations);
-            assert!((found.inertia / inertia - 1.0).abs() < 1e-12);
+            assert_abs_diff_eq!(found.inertia / inertia, 1.0, epsilon = 1e-12);
         }
     }
 }
@@ -171,14 +172,14 @@ proptest! {
             prop_assert!(squares.iter().all(|other| own <= other + 1e-12));
             inertia += own;
         }
-        prop_assert!((inertia - found.inertia).abs() <= 1e-9 * (1.0 + inertia));
+        prop_assert!(abs_diff_eq!(inertia, found.inertia, epsilon = 1e-9 * (1.0 + inertia)));
         for (cluster, size) in found.sizes().iter().enumerate().filter(|(_, size)| **size > 0) {
             for column in 0..columns {
                 let sum: f64 = (0..rows)
                     .filter(|row| found.labels[*row] as usize == cluster)
                     .map(|row| points[(row, column)])
                     .sum();
-                prop_assert!((sum / *size as f64 - found.centres[(cluster, column)]).abs() < 1e-9);
+                prop_assert!(abs_diff_eq!(sum / *size as f64, found.centres[(cluster, column)], epsilon = 1e-9));
             }
         }
     }

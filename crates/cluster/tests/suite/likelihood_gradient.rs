@@ -1,6 +1,7 @@
 //! Gradients against finite differences, properties, and the same bits on any
 //! number of threads.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use candle_core::{DType, Device, Tensor, Var};
 use egg_cluster::vgae::{LinkTarget, Posterior, exact_likelihood, sampled_likelihood};
 use egg_graph::Graph;
@@ -66,10 +67,7 @@ fn a_large_sampled_likelihood_along_a_direction() {
     let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
     let found = on_threads(1, || gradient(&z, value));
     let slope = scalar(&(&found * &along).unwrap().sum_all().unwrap());
-    assert!(
-        (slope - expected).abs() < 1e-7 * expected.abs().max(1.0),
-        "{slope} for {expected}"
-    );
+    assert_abs_diff_eq!(slope, expected, epsilon = 1e-7 * expected.abs().max(1.0));
     assert!(flat(&found) == flat(&on_threads(4, || gradient(&z, value))));
 }
 
@@ -105,10 +103,8 @@ fn samples_have_the_means_and_deviations_they_should() {
     let mean = z.iter().sum::<f64>() / nodes as f64;
     let variance = z.iter().map(|z| (z - mean).powi(2)).sum::<f64>() / nodes as f64;
     // Five standard errors.
-    assert!(
-        (mean - 2.0).abs() < 0.018 && (variance - 0.25).abs() < 0.013,
-        "{mean} {variance}"
-    );
+    assert_abs_diff_eq!(mean, 2.0, epsilon = 0.018);
+    assert_abs_diff_eq!(variance, 0.25, epsilon = 0.013);
     assert_eq!(
         flat(&posterior.sample(&mut Pass::Evaluation).unwrap()),
         vec![2.0; nodes]
@@ -138,7 +134,7 @@ fn sampled_negatives_estimate_the_mean_over_all_of_them() {
         .map(|_| scalar(&sampled_likelihood(&z, &target, &mut rng).unwrap()))
         .sum::<f64>()
         / f64::from(draws);
-    assert!((mean - exact).abs() < 0.02, "{mean} for {exact}");
+    assert_abs_diff_eq!(mean, exact, epsilon = 0.02);
 }
 
 #[test]
@@ -194,7 +190,7 @@ proptest! {
         }
         let moved = Tensor::new(moved, &Device::Cpu).unwrap();
         let again = scalar(&exact_likelihood(&moved, &LinkTarget::new(renamed.view()).unwrap()).unwrap());
-        prop_assert!((value - again).abs() <= 1e-12 * value);
+        prop_assert!(abs_diff_eq!(value, again, epsilon = 1e-12 * value));
     }
 
     /// f32 stays within 1e-6 of f64 and a rounding of the logits, which shows where
@@ -212,6 +208,6 @@ proptest! {
         let logits = wide.matmul(&wide.t().unwrap()).unwrap();
         let size = scalar(&logits.abs().unwrap().mean_all().unwrap()) * target.norm();
         let allowed = 1e-6 * exact + f64::from(f32::EPSILON) * size;
-        prop_assert!((single - exact).abs() <= allowed, "{single} for {exact}, allowed {allowed}");
+        prop_assert!(abs_diff_eq!(single, exact, epsilon = allowed), "{single} for {exact}, allowed {allowed}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Var};
 use egg_cluster::vgae::{EncoderConfig, GraphEncoder, LinkTarget, Posterior, exact_likelihood};
 use egg_graph::{Graph, GraphDataset, Propagation};
@@ -94,7 +95,7 @@ fn the_divergence_is_pytorch_geometrics_with_its_limit() {
         let log_sigma = Var::from_tensor(&case.log_sigma.tensor(dtype)).unwrap();
         let posterior = Posterior::new(mu.as_tensor().clone(), Some(log_sigma.as_tensor().clone())).unwrap();
         let loss = posterior.divergence().unwrap().unwrap();
-        assert!((scalar(&loss) - case.value).abs() <= tolerance(dtype) * case.value);
+        assert_abs_diff_eq!(scalar(&loss), case.value, epsilon = tolerance(dtype) * case.value);
         let gradients = loss.backward().unwrap();
         for (name, var) in [("mu", &mu), ("log_sigma", &log_sigma)] {
             let expected = case.gradients[name].tensor(DType::F64);
@@ -152,7 +153,7 @@ fn a_whole_step_is_dense_pytorchs() {
         let divergence = posterior.divergence().unwrap().unwrap();
         let weight = case.beta / case.nodes as f64;
         let loss = (exact_likelihood(&z, &target).unwrap() + (divergence * weight).unwrap()).unwrap();
-        assert!((scalar(&loss) - step.value).abs() <= tolerance * step.value);
+        assert_abs_diff_eq!(scalar(&loss), step.value, epsilon = tolerance * step.value);
         let gradients = loss.backward().unwrap();
         assert_eq!(step.gradients.len(), parameters.trainable().count());
         for (name, expected) in &step.gradients {

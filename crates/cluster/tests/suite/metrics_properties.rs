@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use approx::abs_diff_eq;
 use egg_cluster::metrics::{Contingency, rank};
 use egg_graph::Labels;
 use proptest::prelude::*;
@@ -32,7 +33,7 @@ proptest! {
             (found.adjusted_rand, again.adjusted_rand),
             (found.v_measure, again.v_measure),
         ] {
-            prop_assert!((a - b).abs() < 1e-13);
+            prop_assert!(abs_diff_eq!(a, b, epsilon = 1e-13));
         }
     }
 
@@ -54,8 +55,8 @@ proptest! {
         let largest = table.overlaps().iter().map(|overlap| overlap.points).max().unwrap();
         prop_assert!(found.accuracy * 30.0 + 1e-9 >= largest as f64);
         let turned = Contingency::new(&clusters, &classes).unwrap();
-        prop_assert!((turned.homogeneity() - found.completeness).abs() < 1e-13);
-        prop_assert!((turned.accuracy().unwrap() - found.accuracy).abs() < 1e-13);
+        prop_assert!(abs_diff_eq!(turned.homogeneity(), found.completeness, epsilon = 1e-13));
+        prop_assert!(abs_diff_eq!(turned.accuracy().unwrap(), found.accuracy, epsilon = 1e-13));
     }
 
     #[test]
@@ -70,7 +71,8 @@ proptest! {
                 std::cmp::Ordering::Less => 0.0,
             }))
             .sum();
-        prop_assert!((found.roc_auc - pairs / (positives.len() * negatives.len()) as f64).abs() < 1e-12);
+        let share = pairs / (positives.len() * negatives.len()) as f64;
+        prop_assert!(abs_diff_eq!(found.roc_auc, share, epsilon = 1e-12));
     }
 }
 
@@ -106,7 +108,7 @@ fn a_million_points_are_counted_at_once() {
     let some = Contingency::new(&classes, &ten).unwrap().agreement().unwrap();
     assert!(some.accuracy > 0.7);
     let each = Contingency::new(&classes, &own).unwrap().agreement().unwrap();
-    assert!((each.homogeneity - 1.0).abs() < 1e-9 && each.accuracy == 1e-5);
+    assert!(abs_diff_eq!(each.homogeneity, 1.0, epsilon = 1e-9) && each.accuracy == 1e-5);
     // A million of each: a table of 10^12 cells, if one made it.
     let both = Contingency::new(&own, &reversed).unwrap().agreement().unwrap();
     assert_eq!(

@@ -1,5 +1,6 @@
 //! The randomised decomposition against the exact one.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_cluster::Error;
 use egg_cluster::egg::{DenseMap, EggConfig, LinearMap, RandomisedConfig, SparseMap};
 use egg_geometry::{RankRule, dense};
@@ -31,16 +32,14 @@ fn leading_values_and_projectors_are_the_exact_ones() {
             .run(&DenseMap::new(a.view()).unwrap(), &mut rng(1))
             .unwrap();
         for (s, expected) in found.s.iter().zip(&values) {
-            assert!((s - expected).abs() < 1e-9, "{s} instead of {expected}");
+            assert_abs_diff_eq!(s, expected, epsilon = 1e-9);
         }
         let exact = dense::thin_svd(a.view()).unwrap();
         let u = exact.u.slice(ndarray::s![.., ..8]).to_owned();
         let v = found.u.slice(ndarray::s![.., ..8]).to_owned();
-        assert!((u.dot(&u.t()) - v.dot(&v.t())).iter().all(|d| d.abs() < 1e-7));
-        let orthonormal = found.u.t().dot(&found.u) - Array2::<f64>::eye(12);
-        assert!(orthonormal.iter().all(|d| d.abs() < 1e-12));
-        let orthonormal = found.vt.dot(&found.vt.t()) - Array2::<f64>::eye(12);
-        assert!(orthonormal.iter().all(|d| d.abs() < 1e-12));
+        assert_abs_diff_eq!(u.dot(&u.t()), v.dot(&v.t()), epsilon = 1e-7);
+        assert_abs_diff_eq!(found.u.t().dot(&found.u), Array2::eye(12), epsilon = 1e-12);
+        assert_abs_diff_eq!(found.vt.dot(&found.vt.t()), Array2::eye(12), epsilon = 1e-12);
     }
 }
 
@@ -63,9 +62,9 @@ fn egg_of_wide_rows_is_the_exact_one() {
         let svd = RandomisedConfig::new(8).check().unwrap();
         let found = egg.embed_wide(&map, &svd, &mut rng(2)).unwrap();
         assert_eq!((found.choice.p, exact.choice.p), (4, 4), "{rank:?}");
-        assert!((found.captured_squares - exact.captured_squares).abs() < 1e-9);
+        assert_abs_diff_eq!(found.captured_squares, exact.captured_squares, epsilon = 1e-9);
         let (u, v) = (&exact.coordinates, &found.coordinates);
-        assert!((u.dot(&u.t()) - v.dot(&v.t())).iter().all(|d| d.abs() < 1e-8));
+        assert_abs_diff_eq!(u.dot(&u.t()), v.dot(&v.t()), epsilon = 1e-8);
     }
 }
 
@@ -83,18 +82,14 @@ fn sparse_and_dense_agree() {
     let map = DenseMap::new(dense.view()).unwrap();
     assert_eq!(sparse.shape(), map.shape());
     let ratio = sparse.sum_of_squares().unwrap() / map.sum_of_squares().unwrap();
-    assert!((ratio - 1.0).abs() < 1e-12);
+    assert_abs_diff_eq!(ratio, 1.0, epsilon = 1e-12);
     let (x, y) = (normal(700, 3, 1), normal(200, 3, 2));
-    assert!(
-        (sparse.apply(&x).unwrap() - map.apply(&x).unwrap())
-            .iter()
-            .all(|d| d.abs() < 1e-12)
-    );
-    let (a, b) = (
+    assert_abs_diff_eq!(sparse.apply(&x).unwrap(), map.apply(&x).unwrap(), epsilon = 1e-12);
+    assert_abs_diff_eq!(
         sparse.apply_transposed(&y).unwrap(),
         map.apply_transposed(&y).unwrap(),
+        epsilon = 1e-12
     );
-    assert!((a - b).iter().all(|d| d.abs() < 1e-12));
     let svd = RandomisedConfig {
         power_iterations: 30,
         ..RandomisedConfig::new(3)
@@ -108,7 +103,7 @@ fn sparse_and_dense_agree() {
             .s
             .iter()
             .zip(&exact.s)
-            .all(|(a, b)| (a - b).abs() < 1e-6 * b),
+            .all(|(a, b)| abs_diff_eq!(a, b, epsilon = 1e-6 * b)),
         "{} {}",
         found.s,
         exact.s
@@ -123,7 +118,7 @@ fn low_rank_zero_and_rules_it_cannot_follow() {
     let egg = EggConfig::new(RankRule::Fixed(5)).check().unwrap();
     let found = egg.embed_wide(&map, &svd, &mut rng(0)).unwrap();
     assert_eq!((found.choice.p, found.choice.numerical_rank), (2, 2));
-    assert!((found.captured_squares - 1.0).abs() < 1e-12);
+    assert_abs_diff_eq!(found.captured_squares, 1.0, epsilon = 1e-12);
 
     let zero = DenseMap::new(Array2::<f32>::zeros((4, 9)).view()).unwrap();
     let found = egg.embed_wide(&zero, &svd, &mut rng(0)).unwrap();
@@ -173,7 +168,11 @@ fn the_norm_of_an_operator_is_estimated() {
         let exact = svd.run(&known, &mut rng(1)).unwrap();
         let found = svd.run(&Product(known), &mut rng(1)).unwrap();
         let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
-        assert!((exact.norm / norm - 1.0).abs() < 1e-5, "{} of {norm}", exact.norm);
+        assert!(
+            abs_diff_eq!(exact.norm / norm, 1.0, epsilon = 1e-5),
+            "{} of {norm}",
+            exact.norm
+        );
         assert!(
             (0.7..1.5).contains(&(found.norm / norm)),
             "{} of {norm}",

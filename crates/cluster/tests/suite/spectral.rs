@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_cluster::metrics::Contingency;
 use egg_cluster::spectral::{RowScaling, SpectralConfig};
 use egg_graph::synthetic::BlockModel;
@@ -99,7 +100,12 @@ fn parts_isolated_nodes_and_tiny_graphs() {
         .unwrap()
         .fit(&bare, &mut rng(0))
         .unwrap();
-    assert!(found.eigenvalues.iter().all(|value| (value - 1.0).abs() < 1e-12));
+    assert!(
+        found
+            .eigenvalues
+            .iter()
+            .all(|value| abs_diff_eq!(*value, 1.0, epsilon = 1e-12))
+    );
     let one = Graph::from_edges(1, &[]).unwrap();
     assert_eq!(
         SpectralConfig::new(1)
@@ -117,5 +123,5 @@ fn parts_isolated_nodes_and_tiny_graphs() {
         .unwrap()
         .fit(&pair, &mut rng(0))
         .unwrap();
-    assert!((found.eigenvalues[1] - 2.0).abs() < 1e-12);
+    assert_abs_diff_eq!(found.eigenvalues[1], 2.0, epsilon = 1e-12);
 }

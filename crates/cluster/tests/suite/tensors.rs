@@ -1,5 +1,6 @@
 //! Tensors and graphs that tests share.
 
+use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor};
 use egg_graph::synthetic::BlockModel;
 use egg_graph::{Graph, GraphDataset};
@@ -51,11 +52,10 @@ pub(crate) fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolera
         .iter()
         .fold(0.0, |most: f64, value| most.max(value.abs()));
     for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
-        let off = (found - expected).abs();
         assert!(
-            off <= tolerance * largest,
+            abs_diff_eq!(found, expected, epsilon = tolerance * largest),
             "{what}, entry {at}: {found} for {expected}, {}",
-            off / largest
+            (found - expected).abs() / largest
         );
     }
 }

@@ -1,5 +1,6 @@
 //! Settings chosen without labels.
 
+use approx::assert_abs_diff_eq;
 use egg_cluster::Error;
 use egg_cluster::pipeline::{Coordinates, FeatureUse, Grid, NodeClustering, Preset, Tuning, tune};
 use egg_cluster::vgae::Control;
@@ -86,7 +87,7 @@ fn the_best_by_each_criterion_is_taken_and_all_are_told() {
             .run(&truth, None, &mut |_| Control::Continue);
         sum += found.unwrap().report.modularity.unwrap();
     }
-    assert!((sum / 2.0 - best).abs() < 1e-12);
+    assert_abs_diff_eq!(sum / 2.0, best, epsilon = 1e-12);
 }
 
 #[test]
