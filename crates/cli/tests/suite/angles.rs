@@ -1,5 +1,7 @@
 //! `egg angles`.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
+
 use crate::program::{egg, place, write, write_npy};
 
 #[test]
@@ -20,7 +22,7 @@ fn angles_and_every_distance_to_the_last_digits() {
     assert_eq!(angles.len(), 2);
     assert!(angles[0].as_f64().unwrap().abs() < 1e-15);
     // f32 in between would leave nothing of it.
-    assert!((angles[1].as_f64().unwrap() - 1e-9).abs() < 2e-15);
+    assert_abs_diff_eq!(angles[1].as_f64().unwrap(), 1e-9, epsilon = 2e-15);
     let distances = object["distances"].as_object().unwrap();
     assert_eq!(distances.len(), 10);
     for name in [
@@ -31,7 +33,10 @@ fn angles_and_every_distance_to_the_last_digits() {
         "fubini-study",
         "martin",
     ] {
-        assert!((distances[name].as_f64().unwrap() - 1e-9).abs() < 1e-14, "{name}");
+        assert!(
+            abs_diff_eq!(distances[name].as_f64().unwrap(), 1e-9, epsilon = 1e-14),
+            "{name}"
+        );
     }
 }
 

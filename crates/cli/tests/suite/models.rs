@@ -1,5 +1,6 @@
 //! `egg predict` and `egg embed`.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use serde_json::json;
 
 use crate::program::{TRAIN, egg, place, rings_and_stars, write};
@@ -52,7 +53,7 @@ fn a_model_predicts_and_embeds_graphs_without_labels() {
         .iter()
         .map(|p| p.as_f64().unwrap())
         .sum();
-    assert!((sum - 1.0).abs() < 1e-9);
+    assert_abs_diff_eq!(sum, 1.0, epsilon = 1e-9);
     assert!(ended.summary()["mean"].is_null());
     let csv = std::fs::read_to_string(at("out/new.csv")).unwrap();
     assert_eq!(csv.lines().next(), Some("graph,label,p(ring),p(star)"));
@@ -123,7 +124,10 @@ fn a_model_predicts_and_embeds_graphs_without_labels() {
     assert!(leverage.iter().all(|share| (-1e-4..=1.0001).contains(share)));
     // The first graph's add up to a whole number: its p.
     let first: f32 = leverage.iter().take(4).sum();
-    assert!(first > 0.5 && (first - first.round()).abs() < 1e-3, "{first}");
+    assert!(
+        first > 0.5 && abs_diff_eq!(first, first.round(), epsilon = 1e-3),
+        "{first}"
+    );
 }
 
 #[test]
@@ -311,7 +315,7 @@ fn a_part_of_a_tu_data_set_is_predicted_by_a_model_of_the_whole() {
     let whole = probabilities(&predict("WHOLE"));
     let part = probabilities(&predict("PART"));
     for (a, b) in whole[20..].iter().zip(&part) {
-        assert!((a - b).abs() < 1e-5, "{a} {b}");
+        assert_abs_diff_eq!(a, b, epsilon = 1e-5);
     }
     let strange = predict("STRANGE");
     assert!(

@@ -1,5 +1,6 @@
 //! `egg train`.
 
+use approx::assert_abs_diff_eq;
 use serde_json::Value;
 
 use crate::program::{TRAIN, egg, place, rings_and_stars, write};
@@ -47,8 +48,12 @@ fn json_has_an_object_a_line_and_a_summary_last() {
         .collect();
     assert_eq!(values.len(), 2);
     let mean = (values[0] + values[1]) / 2.0;
-    assert!((summary["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
-    assert!((summary["std"].as_f64().unwrap() - (values[0] - mean).abs()).abs() < 1e-12);
+    assert_abs_diff_eq!(summary["mean"].as_f64().unwrap(), mean, epsilon = 1e-12);
+    assert_abs_diff_eq!(
+        summary["std"].as_f64().unwrap(),
+        (values[0] - mean).abs(),
+        epsilon = 1e-12
+    );
 }
 
 #[test]
