@@ -51,7 +51,7 @@ fn a_repetition_of_cora_repeats_bit_for_bit() {
     for (name, coordinates) in record["methods"].as_object().unwrap() {
         let coordinates: Coordinates = serde_json::from_value(coordinates.clone()).unwrap();
         let (_, report) = clustering.cluster(&embedding, &coordinates).unwrap();
-        let found = serde_json::to_value(&report).unwrap();
+        let found = serde_json::to_value(report).unwrap();
         for of in [
             "agreement",
             "modularity",

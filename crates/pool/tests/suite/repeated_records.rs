@@ -88,7 +88,7 @@ fn cells_of_the_tables_repeat_bit_for_bit() {
 #[test]
 fn a_setting_of_the_grid_repeats_bit_for_bit() {
     let name = "grid/proteins-gcn-egg";
-    let kept = HalvingRecord::load(&record(&format!("{name}.json"))).unwrap();
+    let kept = HalvingRecord::load(record(&format!("{name}.json"))).unwrap();
     if !is_repeatable(name, &kept.machine) {
         return;
     }
