@@ -156,7 +156,7 @@ fn against(comparison: Option<&(Comparison, f64, Verdict)>, reference: bool, uni
         Verdict::Unknown if comparison.pairs < 2 => "can\u{2019}t be told from one split",
         Verdict::Unknown => "can\u{2019}t be told: sizes of the parts unknown",
         Verdict::Same => "the same on every split",
-        Verdict::Noise => "difference within the noise",
+        Verdict::Noise => "not told apart",
         Verdict::Better => "<span class=\"good\">\u{25b2} better</span>",
         Verdict::Worse => "<span class=\"bad\">\u{25bc} worse</span>",
     };

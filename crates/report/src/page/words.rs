@@ -222,15 +222,7 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
         parts.push(format!("{egg} is worse than {}", list(&better)));
     }
     if !noise.is_empty() {
-        let (what, is) = if noise.len() > 1 {
-            ("differences", "are")
-        } else {
-            ("difference", "is")
-        };
-        parts.push(format!(
-            "the {what} between {egg} and {} {is} within the noise",
-            list(&noise)
-        ));
+        parts.push(format!("{egg} is not told apart from {}", list(&noise)));
     }
     if !same.is_empty() {
         parts.push(format!("{egg} does the same as {} on every split", list(&same)));
@@ -238,11 +230,7 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
     if !parts.is_empty() {
         let mut sentence = parts.join("; ");
         sentence.push('.');
-        // A name is left as it is written.
-        sentences.push(match sentence.strip_prefix("the ") {
-            Some(rest) => format!("The {rest}"),
-            None => sentence,
-        });
+        sentences.push(sentence);
     }
     sentences
 }
