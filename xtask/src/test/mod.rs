@@ -24,8 +24,9 @@ shows everything. Ends with a table of the stages and the line
 
 Options:
   --full         more random cases and the slow tests: sets EGG_TEST_FULL=1 and
-                 PROPTEST_CASES=2000; also the pure-Rust doctests, the documentation
-                 on all features, and crates compiled from their packages
+                 PROPTEST_CASES=2000; also the pure-Rust doctests, both backends in one
+                 process, the documentation on all features, and crates compiled from
+                 their packages
   --stage NAME   only this stage; may be given several times
 ";
 

@@ -160,12 +160,8 @@ impl State<'_> {
         if needs_openblas && let Backend::PureRust(reason) = &self.backend {
             return Some(Outcome::Skipped(reason.clone()));
         }
-        if stage.check == Check::Doctests
-            && stage.on == On::PureRust
-            && self.backend.openblas().is_some()
-            && !self.request.full
-            && self.request.only.is_empty()
-        {
+        let is_asked_for = self.request.full || !self.request.only.is_empty();
+        if stage.needs_full(self.backend.openblas().is_none()) && !is_asked_for {
             return Some(Outcome::Skipped("only with --full".into()));
         }
         let depends_on: &[&str] = match (stage.check, stage.on) {
