@@ -61,20 +61,20 @@ pub(super) struct Stage {
 /// take on two cores with an empty target directory.
 #[rustfmt::skip] // It is a table.
 pub(super) const STAGES: &[Stage] = &[
-    stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 60),
+    stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 45),
     stage("format", "cargo fmt", Check::Format, On::Neither, 5),
-    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 100),
-    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 95),
-    stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 85),
-    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 530),
-    stage("test-pure-rust", "tests, pure-Rust backend (crates above the backend with --full)", Check::Tests, On::PureRust, 315),
+    stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 105),
+    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 90),
+    stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 88),
+    stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 660),
+    stage("test-pure-rust", "tests, pure-Rust backend (crates above the backend with --full)", Check::Tests, On::PureRust, 310),
     stage("bench", "every task of the benchmarks runs, on tiny inputs", Check::Bench, On::Chosen, 5),
     stage("fuzz", "random input for every reader, 30 s of it (10 minutes with --full)", Check::Fuzz, On::Chosen, 40),
     stage("agree", "both backends give the same results, in one process (only with --full)", Check::Agree, On::Both, 125),
     stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 30),
     stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 15),
     stage("docs", "documentation builds without warnings (on all features with --full)", Check::Docs, On::Chosen, 28),
-    stage("alone", "geometry needs no BLAS, candle or graphs, and runs by itself; reading graphs needs neither", Check::Alone, On::Neither, 62),
+    stage("alone", "geometry needs no BLAS, candle or graphs, and runs by itself; reading graphs needs neither", Check::Alone, On::Neither, 60),
     stage("supply", "dependencies: licences, sources, duplicates, advisories, none unused", Check::Supply, On::Neither, 8),
     stage("package", "every crate packages (and builds from its package with --full)", Check::Package, On::Chosen, 3),
 ];
