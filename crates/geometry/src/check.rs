@@ -2,8 +2,8 @@
 
 use ndarray::{ArrayView2, Axis};
 
-use crate::entrywise::all_finite;
 use crate::error::{Error, Result};
+use crate::linalg::entrywise::all_finite;
 use crate::scalar::{Scalar, max_abs};
 
 /// At least one row and one column.

@@ -72,56 +72,36 @@
     )
 )]
 
-mod angles;
 mod check;
-pub mod dense;
-mod distance;
-mod entrywise;
+mod compare;
+mod embedding;
 mod error;
-mod factors;
-mod flatten;
-mod geodesic;
-mod gradient;
-mod kernel;
-mod kmeans;
-mod leverage;
 mod linalg;
-mod mean;
-mod neighbours;
-mod pairwise;
-mod point;
-mod projector;
-mod rank;
-mod rank_text;
-mod rectify;
-mod retraction;
+mod manifold;
 mod scalar;
-mod tangent;
-mod triangle;
-mod workspace;
 
-pub use angles::{PrincipalVectors, principal_angles, principal_angles_batch, principal_vectors};
-pub use distance::{Distance, Extension, distance, extended_distance, projector_distance};
+pub use compare::angles::{PrincipalVectors, principal_angles, principal_angles_batch, principal_vectors};
+pub use compare::distance::{Distance, Extension, distance, extended_distance, projector_distance};
+pub use compare::kernel::Kernel;
+pub use compare::neighbours::{Neighbours, nearest_neighbours};
+pub use compare::pairwise::{cross_distances, distance_matrix};
+pub use embedding::factors::Factors;
+pub use embedding::flatten::Flatten;
+pub use embedding::projector::{NearestPoint, nearest_point, nearest_point_to_flat};
+pub use embedding::rank::{RankChoice, RankRule};
+pub use embedding::rectify::{Rectified, embed_batch, project_batch, rectify, rectify_batch, rectify_nodes};
+pub use embedding::workspace::Workspace;
 pub use error::{Error, Result};
-pub use factors::Factors;
-pub use flatten::Flatten;
-pub use geodesic::{exp_batch, injectivity_radius, log_batch};
-pub use kernel::Kernel;
-pub use kmeans::{CentreKind, GrassmannClustering, GrassmannKMeans};
-pub use linalg::{backend, blas_kernels};
-pub use mean::{
+pub use linalg::{backend, blas_kernels, dense};
+pub use manifold::geodesic::{exp_batch, injectivity_radius, log_batch};
+pub use manifold::kmeans::{CentreKind, GrassmannClustering, GrassmannKMeans};
+pub use manifold::mean::{
     ExtrinsicMean, KarcherMean, KarcherSolver, extrinsic_mean, extrinsic_mean_within, karcher_mean,
     weighted_extrinsic_mean, weighted_extrinsic_mean_within,
 };
-pub use neighbours::{Neighbours, nearest_neighbours};
-pub use pairwise::{cross_distances, distance_matrix};
-pub use point::GrassmannPoint;
-pub use projector::{NearestPoint, nearest_point, nearest_point_to_flat};
-pub use rank::{RankChoice, RankRule};
-pub use rectify::{Rectified, embed_batch, project_batch, rectify, rectify_batch, rectify_nodes};
+pub use manifold::point::GrassmannPoint;
+pub use manifold::tangent::Tangent;
 pub use scalar::Scalar;
-pub use tangent::Tangent;
-pub use workspace::Workspace;
 
 #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
 mod backends_agree;

@@ -6,8 +6,8 @@ use std::iter::Sum;
 use ndarray::{ArrayView2, LinalgScalar, ScalarOperand};
 use num_traits::{Float, FloatConst, NumAssign};
 
-use crate::entrywise;
 use crate::linalg::Decompose;
+use crate::linalg::entrywise;
 
 /// `f32` or `f64`. Sealed: nothing else implements it.
 ///

@@ -15,8 +15,8 @@ use ndarray_linalg::{EighInto, JobSvd, Lapack, QRInto, SVDDCInplace, SVDInplace,
 use openblas_src as _;
 
 use super::Svd;
+use crate::embedding::flatten::each_pair;
 use crate::error::{Error, Result};
-use crate::flatten::each_pair;
 
 unsafe extern "C" {
     fn openblas_set_num_threads(count: c_int);

@@ -10,6 +10,8 @@
 )]
 
 mod aligned;
+pub mod dense;
+pub(crate) mod entrywise;
 mod few_columns;
 #[cfg(feature = "openblas")]
 mod lapack;

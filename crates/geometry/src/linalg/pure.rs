@@ -17,8 +17,8 @@ use ndarray::{Array1, Array2, ArrayView2};
 use num_traits::Float;
 
 use super::Svd;
+use crate::embedding::flatten::each_pair;
 use crate::error::{Error, Result};
-use crate::flatten::each_pair;
 
 /// The matrix divided by its largest entry, and that entry: unlike LAPACK, faer
 /// squares entries without scaling them first.

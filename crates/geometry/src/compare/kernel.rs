@@ -2,10 +2,10 @@
 
 use ndarray::Array2;
 
+use crate::compare::pairwise::{from_squared_overlaps, symmetric_matrix};
 use crate::error::Result;
 use crate::linalg;
-use crate::pairwise::{from_squared_overlaps, symmetric_matrix};
-use crate::point::{GrassmannPoint, check_common_ambient, check_common_manifold};
+use crate::manifold::point::{GrassmannPoint, check_common_ambient, check_common_manifold};
 use crate::scalar::Scalar;
 
 /// What takes different dimensions.

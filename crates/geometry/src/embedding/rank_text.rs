@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::embedding::rank::RankRule;
 use crate::error::{Error, Result};
-use crate::rank::RankRule;
 
 const RULES: &str = "fixed:P, ratio:X, threshold:X, relative:X, energy:X or squares:X";
 

@@ -8,14 +8,14 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
 use crate::check;
+use crate::embedding::factors::Factors;
+use crate::embedding::flatten::{Flatten, mirror_upper};
+use crate::embedding::projector::on_span_of;
+use crate::embedding::rank::{RankChoice, RankRule};
+use crate::embedding::workspace::Workspace;
 use crate::error::{Error, Result};
-use crate::factors::Factors;
-use crate::flatten::{Flatten, mirror_upper};
-use crate::point::GrassmannPoint;
-use crate::projector::on_span_of;
-use crate::rank::{RankChoice, RankRule};
+use crate::manifold::point::GrassmannPoint;
 use crate::scalar::Scalar;
-use crate::workspace::Workspace;
 
 /// The subspace that a matrix spans, with its singular values.
 ///

@@ -22,12 +22,12 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, Axis, Zip};
 use rayon::prelude::*;
 
-use crate::angles::residual;
+use crate::compare::angles::residual;
 use crate::error::{Error, Result};
 use crate::linalg::{self, Svd};
-use crate::point::GrassmannPoint;
+use crate::manifold::point::GrassmannPoint;
+use crate::manifold::tangent::Tangent;
 use crate::scalar::Scalar;
-use crate::tangent::Tangent;
 
 /// What to do about different dimensions.
 const NO_PATH: &str = "no path joins Gr(p, m) to another Gr(q, m): rectify both with RankRule::Fixed(p), \

@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use crate::entrywise::widen_times;
+use crate::linalg::entrywise::widen_times;
 use crate::linalg::{EighWorkspace, SolveWorkspace};
 use crate::scalar::Scalar;
 

@@ -7,7 +7,7 @@ use ndarray::{Array2, s};
 use crate::check;
 use crate::error::{Error, Result};
 use crate::linalg::{self, Svd};
-use crate::point::{GrassmannPoint, check_common_ambient};
+use crate::manifold::point::{GrassmannPoint, check_common_ambient};
 use crate::scalar::Scalar;
 
 /// The extrinsic mean and how well it is determined.

@@ -3,10 +3,10 @@
 use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::check;
+use crate::embedding::flatten::{Flatten, mirror_upper};
 use crate::error::{Error, Result};
-use crate::flatten::{Flatten, mirror_upper};
 use crate::linalg;
-use crate::point::GrassmannPoint;
+use crate::manifold::point::GrassmannPoint;
 use crate::scalar::Scalar;
 
 /// `U U^T`, symmetric to the bit: not every kernel of OpenBLAS adds the products of `u_i u_j`

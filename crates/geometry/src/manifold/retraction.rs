@@ -1,10 +1,10 @@
 //! Retractions: cheaper steps than the exponential, and back.
 
 use crate::error::{Error, Result};
-use crate::geodesic::Turn;
-use crate::point::GrassmannPoint;
+use crate::manifold::geodesic::Turn;
+use crate::manifold::point::GrassmannPoint;
+use crate::manifold::tangent::Tangent;
 use crate::scalar::Scalar;
-use crate::tangent::Tangent;
 
 impl<T: Scalar> GrassmannPoint<T> {
     /// The span of `U + D`, by QR with a positive diagonal of R. As a subspace it

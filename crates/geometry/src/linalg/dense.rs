@@ -8,9 +8,9 @@
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
 use crate::check;
+use crate::embedding::workspace::matrix_ref;
 use crate::error::{Error, Result};
 use crate::linalg::{self, Decompose, EighWorkspace, InvertWorkspace, Svd};
-use crate::workspace::matrix_ref;
 
 /// Memory that decompositions use and leave behind; one per thread.
 ///

@@ -24,14 +24,14 @@
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip, s};
 
 use crate::check;
-use crate::entrywise::{self, round_times};
+use crate::embedding::factors::Factors;
+use crate::embedding::flatten::{Flatten, each_pair};
+use crate::embedding::triangle;
+use crate::embedding::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
 use crate::error::{Error, Result};
-use crate::factors::Factors;
-use crate::flatten::{Flatten, each_pair};
+use crate::linalg::entrywise::{self, round_times};
 use crate::linalg::{Reduced, SolveWorkspace, multiply};
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
-use crate::triangle;
-use crate::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
 
 impl Factors {
     /// `dL/dH` (n x m) from `dL/dP` (m x m), which need not be symmetric.

@@ -5,13 +5,13 @@ mod decompose;
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
+use crate::embedding::flatten::{Flatten, mirror_upper};
+use crate::embedding::rank::{RankChoice, RankRule, Spectrum, norm_of};
+use crate::embedding::triangle;
+use crate::embedding::workspace::{Workspace, matrix_in, matrix_ref};
 use crate::error::{Error, Result};
-use crate::flatten::{Flatten, mirror_upper};
 use crate::linalg::{Reduced, multiply};
-use crate::rank::{RankChoice, RankRule, Spectrum, norm_of};
 use crate::scalar::Scalar;
-use crate::triangle;
-use crate::workspace::{Workspace, matrix_in, matrix_ref};
 use decompose::Wanted;
 
 /// The singular directions of an n x m matrix `H` in R^m, with the rank chosen

@@ -5,10 +5,10 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::check;
+use crate::embedding::rank::RankRule;
+use crate::embedding::rectify::rectify;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::rank::RankRule;
-use crate::rectify::rectify;
 use crate::scalar::Scalar;
 
 /// A p-dimensional subspace of R^m, held as an orthonormal basis `U` (m x p).

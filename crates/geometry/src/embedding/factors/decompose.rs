@@ -3,11 +3,11 @@
 
 use super::{Factors, Rest};
 use crate::check;
+use crate::embedding::rank::RankRule;
+use crate::embedding::workspace::{Workspace, matrix_in, matrix_mut, matrix_ref, scale_into};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Decompose, Definiteness, Eigenvectors, multiply};
-use crate::rank::RankRule;
 use crate::scalar::{Scalar, max_abs};
-use crate::workspace::{Workspace, matrix_in, matrix_mut, matrix_ref, scale_into};
 use ndarray::ArrayView2;
 
 /// An f64 Gram matrix of f64 data is trusted only if no eigenvalue is smaller

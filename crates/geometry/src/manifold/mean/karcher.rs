@@ -4,10 +4,10 @@ use ndarray::Array2;
 
 use super::weighted_extrinsic_mean;
 use crate::error::{Error, Result};
-use crate::geodesic::in_order;
-use crate::point::{GrassmannPoint, check_common_manifold};
+use crate::manifold::geodesic::in_order;
+use crate::manifold::point::{GrassmannPoint, check_common_manifold};
+use crate::manifold::tangent::Tangent;
 use crate::scalar::Scalar;
-use crate::tangent::Tangent;
 
 /// Steps without a smaller gradient after which rounding is all that is left.
 const STALLED: usize = 20;

@@ -7,10 +7,10 @@
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 
-use crate::distance::{Distance, Extension, extended_distance, sum_of_squared_sines};
+use crate::compare::distance::{Distance, Extension, extended_distance, sum_of_squared_sines};
 use crate::error::Result;
 use crate::linalg;
-use crate::point::{GrassmannPoint, check_common_ambient};
+use crate::manifold::point::{GrassmannPoint, check_common_ambient};
 use crate::scalar::Scalar;
 
 /// Stacked basis vectors in a tile: 256 x 256 products stay in the L2 cache.

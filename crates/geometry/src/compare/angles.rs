@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::linalg::{self, Svd};
-use crate::point::GrassmannPoint;
+use crate::manifold::point::GrassmannPoint;
 use crate::scalar::Scalar;
 
 /// Whether an angle must be taken from its sine: where the sine is smaller than

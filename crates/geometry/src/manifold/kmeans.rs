@@ -3,11 +3,11 @@
 use rand::{Rng, RngExt};
 
 use crate::check;
-use crate::distance::{Distance, Extension};
+use crate::compare::distance::{Distance, Extension};
+use crate::compare::pairwise::cross_distances;
 use crate::error::{Error, Result};
-use crate::mean::{KarcherSolver, extrinsic_mean_within};
-use crate::pairwise::cross_distances;
-use crate::point::{GrassmannPoint, check_common_ambient, check_common_manifold};
+use crate::manifold::mean::{KarcherSolver, extrinsic_mean_within};
+use crate::manifold::point::{GrassmannPoint, check_common_ambient, check_common_manifold};
 use crate::scalar::Scalar;
 
 /// Which mean a cluster has, and so which distance is squared and summed.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use ndarray::{Array2, Axis};
 
 use crate::check;
-use crate::distance::{Distance, Extension};
+use crate::compare::distance::{Distance, Extension};
+use crate::compare::pairwise::cross_distances;
 use crate::error::{Error, Result};
-use crate::pairwise::cross_distances;
-use crate::point::GrassmannPoint;
+use crate::manifold::point::GrassmannPoint;
 use crate::scalar::Scalar;
 
 /// The k nearest of a set of points to each query, nearest first.

@@ -9,7 +9,7 @@ use ndarray::{Array2, ArrayView2};
 use crate::check;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::point::GrassmannPoint;
+use crate::manifold::point::GrassmannPoint;
 use crate::scalar::{Scalar, max_abs};
 
 /// A tangent vector `D` (m x p) at some point, `U^T D = 0`.

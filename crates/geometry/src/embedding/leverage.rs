@@ -8,12 +8,12 @@
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
 
 use crate::check;
+use crate::embedding::factors::Factors;
+use crate::embedding::gradient::Upstream;
+use crate::embedding::rank::RankRule;
+use crate::embedding::workspace::{Workspace, matrix_in};
 use crate::error::{Error, Result};
-use crate::factors::Factors;
-use crate::gradient::Upstream;
-use crate::rank::RankRule;
 use crate::scalar::Scalar;
-use crate::workspace::{Workspace, matrix_in};
 
 impl Factors {
     /// Decomposes the node side: [`Factors::compute`] of `H^T` (m x n), with

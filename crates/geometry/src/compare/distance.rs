@@ -2,10 +2,10 @@
 
 use ndarray::Array1;
 
-use crate::angles::{by_dimension, principal_angles, residual};
+use crate::compare::angles::{by_dimension, principal_angles, residual};
 use crate::error::Result;
 use crate::linalg;
-use crate::point::GrassmannPoint;
+use crate::manifold::point::GrassmannPoint;
 use crate::scalar::Scalar;
 
 /// A distance on the Grassmann manifold, a function of the principal angles

@@ -1,0 +1,7 @@
+//! Two subspaces, or many: angles, distances, kernels and neighbours.
+
+pub(crate) mod angles;
+pub(crate) mod distance;
+pub(crate) mod kernel;
+pub(crate) mod neighbours;
+pub(crate) mod pairwise;
