@@ -18,7 +18,7 @@ use egg_geometry::{GrassmannPoint, principal_vectors};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::element::{Element, check_matrix, for_element, with_values};
-use crate::soft::largest_of;
+use crate::finite::largest_of;
 use crate::{Error, Result};
 
 /// The principal angles `0 <= theta_1 <= ... <= theta_q <= pi/2` between the

@@ -74,18 +74,6 @@ pub enum Error {
         /// Why.
         source: Box<Error>,
     },
-    /// A spectral filter gave something that is not a finite number.
-    #[error(
-        "the filter's {function} at lambda = {lambda} is {value}; it must be finite for every lambda >= 0"
-    )]
-    Filter {
-        /// `"f"` or `"derivative"`.
-        function: &'static str,
-        /// The squared singular value it was asked for.
-        lambda: f64,
-        /// What it gave.
-        value: f64,
-    },
     /// A number is outside its range.
     #[error("{name} = {value} is not allowed: {requirement}")]
     Parameter {

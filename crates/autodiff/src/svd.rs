@@ -19,7 +19,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
 
 use crate::batch::{Kernel, Runner};
 use crate::element::{Element, check_float};
-use crate::soft::largest_of;
+use crate::finite::largest_of;
 use crate::{Error, Result};
 
 /// The default of [`svd_with_floor`].

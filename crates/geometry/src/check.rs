@@ -15,6 +15,27 @@ pub(crate) fn not_empty<T>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<
     Ok(())
 }
 
+/// At least one column; there may be no row.
+pub(crate) fn has_columns<T>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<()> {
+    let (rows, columns) = a.dim();
+    if columns == 0 {
+        return Err(Error::Empty { what, rows, columns });
+    }
+    Ok(())
+}
+
+/// Exactly so many numbers.
+pub(crate) fn length(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::Length {
+        what,
+        expected,
+        found,
+    })
+}
+
 /// No NaN, no infinity.
 pub(crate) fn finite<T: Scalar>(what: &'static str, a: &ArrayView2<'_, T>) -> Result<()> {
     if a.as_slice_memory_order().is_some_and(all_finite) {
@@ -84,13 +105,7 @@ pub(crate) fn symmetric<T: Scalar>(what: &'static str, a: &ArrayView2<'_, T>) ->
 
 /// Weights: one per point, finite, not negative, not all zero.
 pub(crate) fn weights<T: Scalar>(weights: &[T], points: usize) -> Result<()> {
-    if weights.len() != points {
-        return Err(Error::Length {
-            what: "weights",
-            expected: points,
-            found: weights.len(),
-        });
-    }
+    length("weights", points, weights.len())?;
     let requirement = "weights must be finite and not negative, with a positive sum";
     let refuse = |value: T| Error::Parameter {
         name: "weight",

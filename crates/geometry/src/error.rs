@@ -214,6 +214,18 @@ pub enum Error {
         /// What it must satisfy.
         requirement: &'static str,
     },
+    /// A spectral filter gave something that is not a finite number.
+    #[error(
+        "the filter's {function} at lambda = {lambda} is {value}; it must be finite for every lambda >= 0"
+    )]
+    Filter {
+        /// `"f"` or `"derivative"`.
+        function: &'static str,
+        /// The squared singular value it was asked for.
+        lambda: f64,
+        /// What it gave.
+        value: f64,
+    },
     /// The linear-algebra backend gave up.
     #[error("{operation} of a {rows} x {columns} matrix failed in the {backend} backend: {reason}")]
     Backend {

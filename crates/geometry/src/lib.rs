@@ -27,7 +27,8 @@
 //! [mean](extrinsic_mean_within), clusters and neighbours too. The
 //! projection embedding `P = U U^T` turns them into [vectors](Flatten) of one
 //! length for any learner, and [`Factors`] has its exact gradient, finite where
-//! the gradient of an SVD is not.
+//! the gradient of an SVD is not. [`SoftFactors`] weighs directions by a smooth
+//! [`Filter`] instead of cutting, with its gradient.
 //!
 //! Everything takes and returns ndarray, in f32 or f64; functions named
 //! `*_batch` and `*_matrix` run in parallel on rayon, and give the same bits on
@@ -85,11 +86,13 @@ pub use compare::distance::{Distance, Extension, distance, extended_distance, pr
 pub use compare::kernel::Kernel;
 pub use compare::neighbours::{Neighbours, nearest_neighbours};
 pub use compare::pairwise::{cross_distances, distance_matrix};
+pub use embedding::batch::{embed_batch, project_batch, rectify_batch, soft_embed_batch};
 pub use embedding::factors::Factors;
 pub use embedding::flatten::Flatten;
 pub use embedding::projector::{NearestPoint, nearest_point, nearest_point_to_flat};
 pub use embedding::rank::{RankChoice, RankRule};
-pub use embedding::rectify::{Rectified, embed_batch, project_batch, rectify, rectify_batch, rectify_nodes};
+pub use embedding::rectify::{Rectified, rectify, rectify_nodes};
+pub use embedding::soft::{Filter, SoftFactors};
 pub use embedding::workspace::Workspace;
 pub use error::{Error, Result};
 pub use linalg::{backend, blas_kernels, dense};

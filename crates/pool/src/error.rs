@@ -256,6 +256,13 @@ pub enum Error {
     Candle(#[from] candle_core::Error),
 }
 
+/// A bad rank rule or filter.
+impl From<egg_geometry::Error> for Error {
+    fn from(error: egg_geometry::Error) -> Self {
+        Self::Embedding(error.into())
+    }
+}
+
 impl Error {
     /// Says where an error of a batch (counted from 1) happened.
     pub(crate) fn in_batch(self, part: &'static str, epoch: u64, batch: usize) -> Self {

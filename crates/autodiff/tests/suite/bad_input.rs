@@ -137,7 +137,11 @@ fn shapes_types_and_parameters() {
         Error::Geometry(_),
         "Ratio"
     );
-    refused!(Filter::resolvent(f64::NAN), Error::Parameter { .. }, "NaN");
+    refused!(
+        Filter::resolvent(f64::NAN),
+        egg_geometry::Error::Parameter { .. },
+        "NaN"
+    );
     refused!(
         svd_with_floor(&normal(2, 2, 1), -1.0),
         Error::Parameter { .. },

@@ -162,15 +162,7 @@ impl Flatten {
 
     /// There is room for exactly the triangle of an m x m matrix.
     pub(crate) fn check_length(self, m: usize, found: usize) -> Result<()> {
-        let expected = Self::length(m);
-        if found == expected {
-            return Ok(());
-        }
-        Err(Error::Length {
-            what: "output",
-            expected,
-            found,
-        })
+        check::length("output", Self::length(m), found)
     }
 
     /// Writes the upper triangle of a matrix into `out`, through a conversion.

@@ -28,7 +28,7 @@ use crate::embedding::factors::Factors;
 use crate::embedding::flatten::{Flatten, each_pair};
 use crate::embedding::triangle;
 use crate::embedding::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::entrywise::{self, round_times};
 use crate::linalg::{Reduced, SolveWorkspace, multiply};
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
@@ -40,8 +40,8 @@ impl Factors {
     /// [`Scalar::LARGEST_GRADIENT`] become that value.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `h` or the gradient has another shape,
-    /// [`Error::NonFinite`].
+    /// [`Error::Shape`](crate::Error::Shape) if `h` or the gradient has another shape,
+    /// [`Error::NonFinite`](crate::Error::NonFinite).
     ///
     /// ```
     /// use egg_geometry::{Factors, RankRule, Workspace};
@@ -81,7 +81,7 @@ impl Factors {
     /// projector (`m (m + 1) / 2` numbers), into memory that is there.
     ///
     /// # Errors
-    /// As [`Factors::gradient`], and [`Error::Length`].
+    /// As [`Factors::gradient`], and [`Error::Length`](crate::Error::Length).
     ///
     /// ```
     /// use egg_geometry::{Factors, Flatten, RankRule, Workspace};
@@ -105,13 +105,11 @@ impl Factors {
         workspace: &mut Workspace,
     ) -> Result<()> {
         let m = self.shape().1;
-        if embedding_gradient.len() != Flatten::length(m) {
-            return Err(Error::Length {
-                what: "gradient of the embedding",
-                expected: Flatten::length(m),
-                found: embedding_gradient.len(),
-            });
-        }
+        check::length(
+            "gradient of the embedding",
+            Flatten::length(m),
+            embedding_gradient.len(),
+        )?;
         check::finite(
             "gradient of the embedding",
             &embedding_gradient.insert_axis(ndarray::Axis(0)),
@@ -128,14 +126,14 @@ impl Factors {
                 return Ok(());
             }
             let magnitude = power_of_two_below(magnitude);
-            matrix_in(&mut workspace.products[0], p, m);
+            matrix_in(&mut workspace.scratch.products[0], p, m);
             triangle::multiply(
                 self.kept_directions(),
                 m,
                 flat,
                 flatten.gradient_weight(),
                 magnitude.recip(),
-                &mut workspace.products[0][..p * m],
+                &mut workspace.scratch.products[0][..p * m],
             );
             return self.pull_back_product(h, magnitude, out, workspace);
         }
@@ -170,7 +168,7 @@ impl Factors {
         let p = self.choice().p;
         let g = match upstream {
             Upstream::Square => matrix_in(&mut workspace.square, m, m),
-            Upstream::Diagonal => matrix_in(&mut workspace.values, 1, m),
+            Upstream::Diagonal => matrix_in(&mut workspace.scratch.values, 1, m),
         };
         let magnitude = max_abs(&g.view());
         // p = 0 is a zero H; p = m is the whole space, whose projector is constant.
@@ -183,7 +181,7 @@ impl Factors {
         g *= magnitude.recip();
 
         let (kept, _) = self.split();
-        let mut a = matrix_in(&mut workspace.products[0], p, m);
+        let mut a = matrix_in(&mut workspace.scratch.products[0], p, m);
         match upstream {
             Upstream::Square => multiply(1.0, kept, g.view(), 0.0, &mut a),
             Upstream::Diagonal => {
@@ -207,7 +205,7 @@ impl Factors {
     ) -> Result<()> {
         let ((n, m), p) = (self.shape(), self.choice().p);
         let (kept, dropped) = self.split();
-        let [in_kept, coupling, null, rows] = &mut workspace.products;
+        let [in_kept, coupling, null, rows] = &mut workspace.scratch.products;
 
         // The coupling X = K o (A U_d), and B = X U_d^T + the rest: G_C = U_p B + (U_p B)^T.
         let mut a = matrix_in(in_kept, p, m);
@@ -233,7 +231,7 @@ impl Factors {
                     }
                 }
                 Some(reduced) => {
-                    let lambda = &mut workspace.values;
+                    let lambda = &mut workspace.scratch.values;
                     lambda.clear();
                     lambda.extend((0..p).map(|i| self.eigenvalue(i)));
                     let rest = Resolvent {
@@ -241,7 +239,7 @@ impl Factors {
                         h: scaled.view(),
                         lambda,
                     };
-                    rest.apply(&mut a, rows, &mut workspace.solve);
+                    rest.apply(&mut a, rows, &mut workspace.scratch.solve);
                     // What the solution has of the directions that are stored is noise.
                     for stored in [kept, dropped] {
                         let mut within = matrix_in(null, p, stored.nrows());

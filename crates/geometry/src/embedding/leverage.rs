@@ -12,7 +12,7 @@ use crate::embedding::factors::Factors;
 use crate::embedding::gradient::Upstream;
 use crate::embedding::rank::RankRule;
 use crate::embedding::workspace::{Workspace, matrix_in};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::Scalar;
 
 impl Factors {
@@ -20,7 +20,7 @@ impl Factors {
     /// `Ratio` still a share of the m columns of `h`.
     ///
     /// # Errors
-    /// As [`Factors::compute`], and [`Error::Empty`] for n = 0 too.
+    /// As [`Factors::compute`], and [`Error::Empty`](crate::Error::Empty) for n = 0 too.
     ///
     /// ```
     /// use egg_geometry::{Factors, RankRule, Workspace};
@@ -49,14 +49,14 @@ impl Factors {
     /// ([`Factors::compute_nodes`]).
     ///
     /// # Errors
-    /// [`Error::Length`] unless `out` has n numbers.
+    /// [`Error::Length`](crate::Error::Length) unless `out` has n numbers.
     ///
     /// ```
     /// // Nothing is decomposed yet, so n = 0.
     /// assert!(egg_geometry::Factors::new().leverage_into(&mut [0.0f64; 2]).is_err());
     /// ```
     pub fn leverage_into<T: Scalar>(&self, out: &mut [T]) -> Result<()> {
-        check_length("output", self.shape().1, out.len())?;
+        check::length("output", self.shape().1, out.len())?;
         let (kept, _) = self.split();
         for (node, slot) in out.iter_mut().enumerate() {
             *slot = T::rounded(kept.column(node).iter().map(|entry| entry * entry).sum());
@@ -93,28 +93,17 @@ impl Factors {
         workspace: &mut Workspace,
     ) -> Result<()> {
         let (m, n) = self.shape();
-        check_length("gradient of the leverage", n, leverage_gradient.len())?;
+        check::length("gradient of the leverage", n, leverage_gradient.len())?;
         check::shape("H", &h, (n, m))?;
         check::shape("output", &out.view(), (n, m))?;
         check::finite(
             "gradient of the leverage",
             &leverage_gradient.insert_axis(ndarray::Axis(0)),
         )?;
-        let mut diagonal = matrix_in(&mut workspace.values, 1, n);
+        let mut diagonal = matrix_in(&mut workspace.scratch.values, 1, n);
         for (to, from) in diagonal.iter_mut().zip(leverage_gradient) {
             *to = from.as_f64();
         }
         self.pull_back(h.t(), Upstream::Diagonal, out.reversed_axes(), workspace)
     }
-}
-
-fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Error::Length {
-        what,
-        expected,
-        found,
-    })
 }

@@ -1,5 +1,6 @@
 //! From a matrix to its subspace and to a vector, and back to a gradient.
 
+pub(crate) mod batch;
 pub(crate) mod factors;
 pub(crate) mod flatten;
 mod gradient;
@@ -8,5 +9,6 @@ pub(crate) mod projector;
 pub(crate) mod rank;
 mod rank_text;
 pub(crate) mod rectify;
+pub(crate) mod soft;
 mod triangle;
 pub(crate) mod workspace;

@@ -4,12 +4,10 @@
 //! p columns of `U`, a subspace of R^m that does not depend on the order of the
 //! rows; the node side keeps the first p columns of `V`, one row per node.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
-use rayon::prelude::*;
+use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::check;
 use crate::embedding::factors::Factors;
-use crate::embedding::flatten::{Flatten, mirror_upper};
 use crate::embedding::projector::on_span_of;
 use crate::embedding::rank::{RankChoice, RankRule};
 use crate::embedding::workspace::Workspace;
@@ -114,7 +112,7 @@ pub fn rectify<T: Scalar>(h: ArrayView2<'_, T>, rule: RankRule) -> Result<Rectif
     rectify_with(h, rule, &mut Factors::new(), &mut Workspace::new())
 }
 
-fn rectify_with<T: Scalar>(
+pub(super) fn rectify_with<T: Scalar>(
     h: ArrayView2<'_, T>,
     rule: RankRule,
     factors: &mut Factors,
@@ -150,114 +148,4 @@ pub fn rectify_nodes<T: Scalar>(h: ArrayView2<'_, T>, rule: RankRule) -> Result<
     let mut factors = Factors::new();
     factors.compute_with_ratio_of(h.t(), rule, h.ncols(), &mut Workspace::new())?;
     Ok(Rectified::from_factors(&factors))
-}
-
-/// [`rectify`] for many matrices, in parallel on rayon. They may differ in
-/// both sizes.
-///
-/// # Errors
-/// The error of the first matrix that has one, as [`Error::InBatch`].
-///
-/// ```
-/// use egg_geometry::{RankRule, rectify_batch};
-/// use ndarray::array;
-///
-/// let (a, b) = (array![[1.0, 2.0]], array![[1.0, 0.0], [0.0, 1.0]]);
-/// let spans = rectify_batch(&[a.view(), b.view()], RankRule::Relative(0.5))?;
-/// assert_eq!((spans[0].choice.p, spans[1].choice.p), (1, 2));
-/// # Ok::<(), egg_geometry::Error>(())
-/// ```
-pub fn rectify_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) -> Result<Vec<Rectified<T>>> {
-    each(matrices, |h, factors, workspace| {
-        rectify_with(h, rule, factors, workspace)
-    })
-}
-
-/// The projectors (m x m) of many matrices, in parallel on rayon.
-///
-/// # Errors
-/// As [`rectify_batch`].
-///
-/// ```
-/// use egg_geometry::{RankRule, project_batch};
-/// use ndarray::array;
-///
-/// let h = array![[0.0f32, 2.0]];
-/// let projectors = project_batch(&[h.view()], RankRule::Threshold(0.8))?;
-/// assert_eq!(projectors[0], array![[0.0, 0.0], [0.0, 1.0]]);
-/// # Ok::<(), egg_geometry::Error>(())
-/// ```
-pub fn project_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) -> Result<Vec<Array2<T>>> {
-    each(matrices, |h, factors, workspace| {
-        check::not_empty("H", &h)?;
-        factors.compute_kept(h, rule, workspace)?;
-        let mut projector = factors.projector_in(&mut workspace.square).mapv(T::rounded);
-        mirror_upper(&mut projector.view_mut());
-        Ok(projector)
-    })
-}
-
-/// The flattened projectors of many matrices with the same number m of columns,
-/// as the rows of one `B x m (m + 1) / 2` matrix, in parallel on rayon.
-///
-/// # Errors
-/// As [`rectify_batch`]; [`Error::Shape`] if a matrix has another m;
-/// [`Error::TooFew`] for an empty list.
-///
-/// ```
-/// use egg_geometry::{Flatten, RankRule, embed_batch};
-/// use ndarray::array;
-///
-/// let (a, b) = (array![[0.0f64, 2.0]], array![[1.0, 0.0], [3.0, 0.0]]);
-/// let rows = embed_batch(&[a.view(), b.view()], RankRule::Threshold(0.8), Flatten::Upper)?;
-/// let expected = array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
-/// assert!((rows - expected).iter().all(|d| d.abs() < 1e-15));
-/// # Ok::<(), egg_geometry::Error>(())
-/// ```
-pub fn embed_batch<T: Scalar>(
-    matrices: &[ArrayView2<'_, T>],
-    rule: RankRule,
-    flatten: Flatten,
-) -> Result<Array2<T>> {
-    check::at_least("matrices", matrices.len(), 1)?;
-    // Before an output is made to the measure of an empty matrix.
-    check::not_empty("H", &matrices[0]).map_err(|error| error.at(0))?;
-    let m = matrices[0].ncols();
-    let mut rows = Array2::zeros((matrices.len(), Flatten::length(m)));
-    let outcomes: Vec<Result<()>> = rows
-        .axis_iter_mut(Axis(0))
-        .into_par_iter()
-        .zip(matrices)
-        .enumerate()
-        .map_init(
-            || (Factors::new(), Workspace::new()),
-            |(factors, workspace), (index, (mut row, h))| {
-                let out = row.as_slice_mut().unwrap_or(&mut []);
-                check::not_empty("H", h)
-                    .and_then(|()| check::shape("H", h, (h.nrows(), m)))
-                    .and_then(|()| factors.compute_kept(*h, rule, workspace))
-                    .and_then(|()| factors.embed_into(flatten, out, workspace))
-                    .map_err(|error| error.at(index))
-            },
-        )
-        .collect();
-    outcomes.into_iter().collect::<Result<()>>()?;
-    Ok(rows)
-}
-
-/// Runs one job per matrix in parallel, with memory kept per thread, and gives
-/// the results in order, or the error that comes first in order.
-fn each<T: Scalar, R: Send>(
-    matrices: &[ArrayView2<'_, T>],
-    job: impl Fn(ArrayView2<'_, T>, &mut Factors, &mut Workspace) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let outcomes: Vec<Result<R>> = matrices
-        .par_iter()
-        .enumerate()
-        .map_init(
-            || (Factors::new(), Workspace::new()),
-            |(factors, workspace), (index, h)| job(*h, factors, workspace).map_err(|error| error.at(index)),
-        )
-        .collect();
-    outcomes.into_iter().collect()
 }

@@ -3,7 +3,7 @@
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::linalg::entrywise::widen_times;
-use crate::linalg::{EighWorkspace, SolveWorkspace};
+use crate::linalg::{EighWorkspace, InvertWorkspace, SolveWorkspace};
 use crate::scalar::Scalar;
 
 /// Memory that [`Factors::compute`](crate::Factors::compute) and the gradient use
@@ -28,16 +28,23 @@ use crate::scalar::Scalar;
 /// ```
 #[derive(Debug, Default)]
 pub struct Workspace {
-    /// H / scale, n x m.
+    /// Room for `H / scale`, n x m.
     pub(crate) scaled: Vec<f64>,
-    /// Gram matrix of the rows, or whatever square is wanted.
+    /// Room for an m x m matrix: P on the way out, G on the way back.
     pub(crate) square: Vec<f64>,
-    /// Eigenvalues.
+    /// Room for a gradient by `H / scale`, n x m.
+    pub(crate) gradient: Vec<f64>,
+    pub(crate) scratch: Scratch,
+}
+
+/// Room for what a step makes and forgets: no step reads what another has left.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) products: [Vec<f64>; 4],
     pub(crate) values: Vec<f64>,
     pub(crate) eigh: EighWorkspace,
     pub(crate) solve: SolveWorkspace,
-    /// Intermediate products.
-    pub(crate) products: [Vec<f64>; 4],
+    pub(crate) invert: InvertWorkspace,
 }
 
 impl Workspace {
@@ -53,11 +60,15 @@ impl Workspace {
 
 /// A row-major matrix in the front of a buffer that grows when it must.
 pub(crate) fn matrix_in(buffer: &mut Vec<f64>, rows: usize, columns: usize) -> ArrayViewMut2<'_, f64> {
-    let length = rows * columns;
+    matrix_mut(slice_in(buffer, rows * columns), rows, columns)
+}
+
+/// The front of a buffer that grows when it must; what it holds is left over.
+pub(crate) fn slice_in(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
     if buffer.len() < length {
         buffer.resize(length, 0.0);
     }
-    matrix_mut(&mut buffer[..length], rows, columns)
+    &mut buffer[..length]
 }
 
 /// A row-major view of a slice of exactly `rows * columns` numbers.

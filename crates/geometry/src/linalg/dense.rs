@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
 use crate::check;
 use crate::embedding::workspace::matrix_ref;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{self, Decompose, EighWorkspace, InvertWorkspace, Svd};
 
 /// Memory that decompositions use and leave behind; one per thread.
@@ -46,7 +46,7 @@ pub struct ThinSvd {
 /// Complexity: `O(r c min(r, c))`.
 ///
 /// # Errors
-/// [`Error::Empty`], [`Error::NonFinite`], [`Error::Backend`].
+/// [`Error::Empty`](crate::Error::Empty), [`Error::NonFinite`](crate::Error::NonFinite), [`Error::Backend`](crate::Error::Backend).
 ///
 /// ```
 /// use egg_geometry::dense::thin_svd;
@@ -66,8 +66,8 @@ pub fn thin_svd(a: ArrayView2<'_, f64>) -> Result<ThinSvd> {
 /// which is overwritten by the eigenvectors, one per row.
 ///
 /// # Errors
-/// [`Error::Length`] unless `a` has `order * order` and `values` has `order`
-/// numbers, [`Error::NonFinite`], [`Error::Backend`].
+/// [`Error::Length`](crate::Error::Length) unless `a` has `order * order` and `values` has `order`
+/// numbers, [`Error::NonFinite`](crate::Error::NonFinite), [`Error::Backend`](crate::Error::Backend).
 ///
 /// ```
 /// use egg_geometry::dense::{Scratch, symmetric_eigen};
@@ -79,7 +79,7 @@ pub fn thin_svd(a: ArrayView2<'_, f64>) -> Result<ThinSvd> {
 /// ```
 pub fn symmetric_eigen(order: usize, a: &mut [f64], values: &mut [f64], scratch: &mut Scratch) -> Result<()> {
     check_square(order, a)?;
-    check_length("eigenvalues", order, values.len())?;
+    check::length("eigenvalues", order, values.len())?;
     linalg::eigh_in_place(order, a, values, &mut scratch.eigh)
 }
 
@@ -88,8 +88,8 @@ pub fn symmetric_eigen(order: usize, a: &mut [f64], values: &mut [f64], scratch:
 /// and a small part of an eigendecomposition's.
 ///
 /// # Errors
-/// [`Error::Length`] unless `a` has `order * order` numbers,
-/// [`Error::NonFinite`], [`Error::Backend`] if the matrix is not positive
+/// [`Error::Length`](crate::Error::Length) unless `a` has `order * order` numbers,
+/// [`Error::NonFinite`](crate::Error::NonFinite), [`Error::Backend`](crate::Error::Backend) if the matrix is not positive
 /// definite to rounding.
 ///
 /// ```
@@ -108,7 +108,7 @@ pub fn invert_positive_definite(order: usize, a: &mut [f64], scratch: &mut Scrat
 /// `C` held does not matter.
 ///
 /// # Errors
-/// [`Error::Shape`] if the shapes don't fit.
+/// [`Error::Shape`](crate::Error::Shape) if the shapes don't fit.
 ///
 /// ```
 /// use egg_geometry::dense::multiply;
@@ -132,18 +132,7 @@ pub fn multiply(
     Ok(())
 }
 
-fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Error::Length {
-        what,
-        expected,
-        found,
-    })
-}
-
 fn check_square(order: usize, a: &[f64]) -> Result<()> {
-    check_length("square matrix", order.saturating_mul(order), a.len())?;
+    check::length("square matrix", order.saturating_mul(order), a.len())?;
     check::finite("square matrix", &matrix_ref(a, order, order))
 }

@@ -5,7 +5,7 @@ use super::{Factors, Rest};
 use crate::check;
 use crate::embedding::rank::RankRule;
 use crate::embedding::workspace::{Workspace, matrix_in, matrix_mut, matrix_ref, scale_into};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{self, Decompose, Definiteness, Eigenvectors, multiply};
 use crate::scalar::{Scalar, max_abs};
 use ndarray::ArrayView2;
@@ -62,13 +62,7 @@ impl Factors {
     ) -> Result<()> {
         rule.validate()?;
         let (rows, columns) = h.dim();
-        if columns == 0 {
-            return Err(Error::Empty {
-                what: "H",
-                rows,
-                columns,
-            });
-        }
+        check::has_columns("H", &h)?;
         check::finite("H", &h)?;
         linalg::ready();
 
@@ -124,16 +118,22 @@ impl Factors {
             linalg::gram(scaled, &mut gram);
             &mut workspace.square[..order * order]
         };
-        workspace.values.resize(order, 0.0);
+        workspace.scratch.values.resize(order, 0.0);
         let vectors = linalg::eigenvalues(
             order,
             gram,
             Definiteness::Semidefinite,
-            &mut workspace.values,
-            &mut workspace.eigh,
+            &mut workspace.scratch.values,
+            &mut workspace.scratch.eigh,
         )?;
-        self.sigma
-            .extend(workspace.values.iter().rev().map(|value| value.max(0.0).sqrt()));
+        self.sigma.extend(
+            workspace
+                .scratch
+                .values
+                .iter()
+                .rev()
+                .map(|value| value.max(0.0).sqrt()),
+        );
         Ok(vectors)
     }
 
@@ -156,13 +156,13 @@ impl Factors {
         if self.rows >= self.columns {
             self.stored = p;
             self.directions.resize(p * self.columns, 0.0);
-            workspace.eigh.largest_vectors(&mut self.directions);
+            workspace.scratch.eigh.largest_vectors(&mut self.directions);
         } else {
             let vectors = &mut workspace.square[..p * self.rows];
-            workspace.eigh.largest_vectors(vectors);
+            workspace.scratch.eigh.largest_vectors(vectors);
             self.directions_from_rows(p, workspace);
         }
-        workspace.eigh.hand_over(&mut self.reduced);
+        workspace.scratch.eigh.hand_over(&mut self.reduced);
     }
 
     /// Stores all directions above the noise.
@@ -173,7 +173,7 @@ impl Factors {
             false => &mut workspace.square[..order * order],
         };
         if vectors == Eigenvectors::Later {
-            workspace.eigh.all_vectors(gram);
+            workspace.scratch.eigh.all_vectors(gram);
         }
         reverse_rows(gram, order);
         match self.rows >= self.columns {
@@ -261,7 +261,7 @@ impl Factors {
             if defect <= self.eps {
                 return;
             }
-            let mut before = matrix_in(&mut workspace.products[0], kept, columns);
+            let mut before = matrix_in(&mut workspace.scratch.products[0], kept, columns);
             before.assign(&directions);
             multiply(-1.0, correction.view(), before.view(), 1.0, &mut directions);
         }

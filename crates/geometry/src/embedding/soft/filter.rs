@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Eigenvalues closer than this, relative to the larger, take the derivative at
 /// their middle for their divided difference: cancellation would cost
@@ -26,16 +26,16 @@ type Function = Arc<dyn Fn(f64) -> f64 + Send + Sync>;
 /// within 1 % of 0 and 1 at a tenth and ten times r.
 ///
 /// ```
-/// use egg_autodiff::Filter;
+/// use egg_geometry::Filter;
 ///
 /// assert!(Filter::resolvent(0.5).is_ok());
 /// assert!(Filter::resolvent(0.0).is_err());
 /// ```
 #[derive(Clone)]
-pub struct Filter(pub(crate) Kind);
+pub struct Filter(Kind);
 
 #[derive(Clone)]
-pub(crate) enum Kind {
+enum Kind {
     Resolvent { r: f64 },
     Sqrt,
     Log1p,
@@ -60,7 +60,7 @@ impl Filter {
     /// [`Error::Parameter`] unless r is a positive normal number.
     ///
     /// ```
-    /// assert!(egg_autodiff::Filter::resolvent(-1.0).is_err());
+    /// assert!(egg_geometry::Filter::resolvent(-1.0).is_err());
     /// ```
     pub fn resolvent(r: f64) -> Result<Self> {
         if r > 0.0 && r.is_normal() {
@@ -77,7 +77,7 @@ impl Filter {
     /// taken as 0 in directions with singular value 0, where there is none.
     ///
     /// ```
-    /// assert_eq!(format!("{:?}", egg_autodiff::Filter::sqrt()), "Sqrt");
+    /// assert_eq!(format!("{:?}", egg_geometry::Filter::sqrt()), "Sqrt");
     /// ```
     pub fn sqrt() -> Self {
         Self(Kind::Sqrt)
@@ -86,7 +86,7 @@ impl Filter {
     /// `f(lambda) = log(1 + lambda)`.
     ///
     /// ```
-    /// assert_eq!(format!("{:?}", egg_autodiff::Filter::log1p()), "Log1p");
+    /// assert_eq!(format!("{:?}", egg_geometry::Filter::log1p()), "Log1p");
     /// ```
     pub fn log1p() -> Self {
         Self(Kind::Log1p)
@@ -97,15 +97,14 @@ impl Filter {
     /// of the others.
     ///
     /// ```
-    /// use candle_core::{Device, Tensor};
-    /// use egg_autodiff::{Filter, Flatten, soft_embed};
+    /// use egg_geometry::{Filter, Flatten, soft_embed_batch};
+    /// use ndarray::array;
     ///
     /// // f(lambda) = lambda is H^T H itself.
     /// let gram = Filter::custom(|lambda| lambda, |_| 1.0);
-    /// let h = Tensor::new(&[[3f64, 1.0]], &Device::Cpu)?;
-    /// let rows = soft_embed(&h, &[0, 1], &gram, Flatten::Upper)?.to_vec2::<f64>()?;
-    /// assert!((rows[0][1] - 3.0).abs() < 1e-14);
-    /// # Ok::<(), egg_autodiff::Error>(())
+    /// let rows = soft_embed_batch(&[array![[3f64, 1.0]].view()], &gram, Flatten::Upper)?;
+    /// assert!((rows[[0, 1]] - 3.0).abs() < 1e-14);
+    /// # Ok::<(), egg_geometry::Error>(())
     /// ```
     pub fn custom(
         f: impl Fn(f64) -> f64 + Send + Sync + 'static,
@@ -117,8 +116,46 @@ impl Filter {
         })
     }
 
+    /// The r of a resolvent.
+    pub(super) fn resolvent_radius(&self) -> Option<f64> {
+        match self.0 {
+            Kind::Resolvent { r } => Some(r),
+            _ => None,
+        }
+    }
+
+    /// The filter for the singular values of `H / scale`. Slopes are as large as `1 / r^2` or
+    /// `1 / sigma`, which leaves the range of f64 before r or sigma do; in units of `scale`
+    /// they are of moderate size.
+    pub(super) fn in_units_of(&self, scale: f64) -> ScaledFilter {
+        match self.0 {
+            Kind::Resolvent { r } => ScaledFilter {
+                // So far below the values any r gives the same bits.
+                filter: Self(Kind::Resolvent {
+                    r: (r / scale).max(1e-300),
+                }),
+                sigma: 1.0,
+                projector: 1.0,
+                gradient: scale.recip(),
+            },
+            // As large as H: its derivative has no scale.
+            Kind::Sqrt => ScaledFilter {
+                filter: Self::sqrt(),
+                sigma: 1.0,
+                projector: scale,
+                gradient: 1.0,
+            },
+            _ => ScaledFilter {
+                filter: self.clone(),
+                sigma: scale,
+                projector: 1.0,
+                gradient: scale,
+            },
+        }
+    }
+
     /// f at the square of a singular value.
-    pub(crate) fn value(&self, sigma: f64) -> Result<f64> {
+    pub(super) fn value(&self, sigma: f64) -> Result<f64> {
         match &self.0 {
             // Never squares what could overflow.
             Kind::Resolvent { r } => Ok(if sigma >= *r {
@@ -139,7 +176,7 @@ impl Filter {
 
     /// The divided difference `(f_i - f_j) / (lambda_i - lambda_j)` of two
     /// singular values of which the first is not 0.
-    pub(crate) fn slope(&self, (sigma_i, f_i): (f64, f64), (sigma_j, f_j): (f64, f64)) -> Result<f64> {
+    pub(super) fn slope(&self, (sigma_i, f_i): (f64, f64), (sigma_j, f_j): (f64, f64)) -> Result<f64> {
         match &self.0 {
             Kind::Resolvent { r } => {
                 // r / (sigma^2 + r^2), each with the larger taken out first.
@@ -171,6 +208,17 @@ impl Filter {
             }
         }
     }
+}
+
+/// A filter in the units that suit it.
+pub(super) struct ScaledFilter {
+    pub(super) filter: Filter,
+    /// What singular values of `H / scale` are multiplied by.
+    pub(super) sigma: f64,
+    /// What P is multiplied by, then.
+    pub(super) projector: f64,
+    /// What the gradient is multiplied by.
+    pub(super) gradient: f64,
 }
 
 /// A square that stays finite.
