@@ -24,3 +24,4 @@ mod properties_mean;
 mod properties_mixed_cluster;
 mod properties_mixed_mean;
 mod properties_rectify;
+mod soft;
