@@ -206,7 +206,7 @@ impl Kernel for Projection {
         factors: &mut Factors,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        factors.compute_kept(h, self.rule, workspace)?;
+        factors.compute(h, self.rule, workspace)?;
         Ok(factors.embed_into(self.flatten, out, workspace)?)
     }
 

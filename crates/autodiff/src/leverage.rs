@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candle_core::{Shape, Tensor};
-use egg_geometry::{Factors, RankRule, Workspace};
+use egg_geometry::{NodeFactors, RankRule, Workspace};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
 
 use crate::Result;
@@ -48,7 +48,7 @@ struct Leverage {
 }
 
 impl Kernel for Leverage {
-    type Saved = Factors;
+    type Saved = NodeFactors;
     type Scratch = Workspace;
 
     fn name(&self) -> &'static str {
@@ -67,14 +67,14 @@ impl Kernel for Leverage {
         &self,
         h: ArrayView2<'_, T>,
         out: &mut [T],
-        factors: &mut Factors,
+        nodes: &mut NodeFactors,
         workspace: &mut Workspace,
     ) -> Result<()> {
         if h.nrows() == 0 {
             return Ok(());
         }
-        factors.compute_nodes(h, self.rule, workspace)?;
-        Ok(factors.leverage_into(out)?)
+        nodes.compute(h, self.rule, workspace)?;
+        Ok(nodes.leverage_into(out)?)
     }
 
     fn backward<T: Element>(
@@ -82,9 +82,9 @@ impl Kernel for Leverage {
         h: ArrayView2<'_, T>,
         upstream: &[T],
         out: ArrayViewMut2<'_, T>,
-        factors: &Factors,
+        nodes: &NodeFactors,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        Ok(factors.gradient_of_leverage(h, ArrayView1::from(upstream), out, workspace)?)
+        Ok(nodes.gradient_of_leverage(h, ArrayView1::from(upstream), out, workspace)?)
     }
 }

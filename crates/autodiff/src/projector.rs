@@ -68,7 +68,7 @@ impl Kernel for Square {
         factors: &mut Factors,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        factors.compute_kept(h, self.rule, workspace)?;
+        factors.compute(h, self.rule, workspace)?;
         for (to, from) in out.iter_mut().zip(&factors.projector::<T>()) {
             *to = *from;
         }

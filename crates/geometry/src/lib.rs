@@ -89,6 +89,7 @@ pub use compare::pairwise::{cross_distances, distance_matrix};
 pub use embedding::batch::{embed_batch, project_batch, rectify_batch, soft_embed_batch};
 pub use embedding::factors::Factors;
 pub use embedding::flatten::Flatten;
+pub use embedding::nodes::NodeFactors;
 pub use embedding::projector::{NearestPoint, nearest_point, nearest_point_to_flat};
 pub use embedding::rank::{RankChoice, RankRule};
 pub use embedding::rectify::{Rectified, rectify, rectify_nodes};

@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use egg_geometry::{Factors, Flatten, RankRule, Workspace, backend};
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2};
 
 thread_local! {
     /// Of this thread alone: the test harness has its own.
@@ -35,25 +35,18 @@ static ALLOCATOR: Counting = Counting;
 fn the_steady_state_allocates_nothing() {
     // More rows than columns and fewer; well and badly conditioned.
     let matrices = [(40, 1.0f32), (9, 1.0), (9, 0.3), (12, 0.7)];
-    assert_steady(16, &matrices, RankRule::Relative(0.3), Factors::compute);
+    assert_steady(16, &matrices, RankRule::Relative(0.3));
 }
 
 /// Orders at which only the kept directions are made.
 #[test]
 fn nor_does_it_for_the_kept_alone() {
     let matrices = [(100, 1.0f32), (50, 1.0), (90, 0.97)];
-    assert_steady(64, &matrices, RankRule::Fixed(10), Factors::compute_kept);
+    assert_steady(64, &matrices, RankRule::Fixed(10));
 }
 
-type Compute = for<'a> fn(
-    &mut Factors,
-    ArrayView2<'a, f32>,
-    RankRule,
-    &mut Workspace,
-) -> Result<(), egg_geometry::Error>;
-
 /// Matrices of `m` columns by their numbers of rows and how these fall.
-fn assert_steady(m: usize, matrices: &[(usize, f32)], rule: RankRule, compute: Compute) {
+fn assert_steady(m: usize, matrices: &[(usize, f32)], rule: RankRule) {
     let matrices: Vec<Array2<f32>> = matrices
         .iter()
         .map(|&(n, decay)| {
@@ -69,7 +62,7 @@ fn assert_steady(m: usize, matrices: &[(usize, f32)], rule: RankRule, compute: C
 
     let mut pass = || {
         for (h, out) in matrices.iter().zip(&mut outputs) {
-            compute(&mut factors, h.view(), rule, &mut workspace).unwrap();
+            factors.compute(h.view(), rule, &mut workspace).unwrap();
             factors
                 .embed_into(Flatten::Upper, &mut flat, &mut workspace)
                 .unwrap();

@@ -51,7 +51,7 @@ pub fn rectify_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) 
 pub fn project_batch<T: Scalar>(matrices: &[ArrayView2<'_, T>], rule: RankRule) -> Result<Vec<Array2<T>>> {
     each(matrices, |h, factors, workspace| {
         check::not_empty("H", &h)?;
-        factors.compute_kept(h, rule, workspace)?;
+        factors.compute(h, rule, workspace)?;
         let mut projector = factors.projector_in(&mut workspace.square).mapv(T::rounded);
         mirror_upper(&mut projector.view_mut());
         Ok(projector)
@@ -81,7 +81,7 @@ pub fn embed_batch<T: Scalar>(
     flatten: Flatten,
 ) -> Result<Array2<T>> {
     embed_rows(matrices, |factors: &mut Factors, h, out, workspace| {
-        factors.compute_kept(h, rule, workspace)?;
+        factors.compute(h, rule, workspace)?;
         factors.embed_into(flatten, out, workspace)
     })
 }

@@ -10,9 +10,9 @@ use crate::embedding::rank::{RankChoice, RankRule, Spectrum, norm_of};
 use crate::embedding::triangle;
 use crate::embedding::workspace::{Workspace, matrix_in, matrix_ref};
 use crate::error::{Error, Result};
-use crate::linalg::{Reduced, multiply};
+use crate::linalg::{TridiagonalForm, multiply};
 use crate::scalar::Scalar;
-use decompose::Wanted;
+pub(super) use decompose::Stored;
 
 /// The singular directions of an n x m matrix `H` in R^m, with the rank chosen
 /// by a rule: all that the projector `P = U_p U_p^T` and its gradient need.
@@ -46,7 +46,7 @@ pub struct Factors {
     stored: usize,
     rest: Rest,
     /// If the rest needs it: the Gram matrix of the smaller side of H / scale.
-    reduced: Reduced,
+    tridiagonal: TridiagonalForm,
     eps: f64,
     tie_tolerance: f64,
     choice: RankChoice,
@@ -57,7 +57,7 @@ pub struct Factors {
 enum Rest {
     /// They lie in the null space of H, with singular value 0 (or there is none).
     Null,
-    /// Nothing, but what can be solved for with [`Factors::reduced`]; they are apart
+    /// Nothing, but what can be solved for with [`Factors::tridiagonal`]; they are apart
     /// from the stored ones by what the decomposition calls a clear cut.
     Unknown,
 }
@@ -83,7 +83,7 @@ impl Factors {
             directions: Vec::new(),
             stored: 0,
             rest: Rest::Null,
-            reduced: Reduced::default(),
+            tridiagonal: TridiagonalForm::default(),
             eps: f64::EPSILON,
             tie_tolerance: f64::TIE_TOLERANCE,
             choice: RankChoice {
@@ -99,6 +99,9 @@ impl Factors {
 
     /// Decomposes `h` (n x m) and applies the rank rule. n = 0 is allowed and
     /// gives p = 0, like a zero matrix.
+    ///
+    /// Of f32 data with many directions of which few are kept, the others are not made: the
+    /// gradient does without them.
     ///
     /// Complexity: `O(n m min(n, m))`.
     ///
@@ -121,39 +124,7 @@ impl Factors {
         workspace: &mut Workspace,
     ) -> Result<()> {
         Self::check_columns(h.ncols())?;
-        self.compute_with(h, rule, h.ncols(), Wanted::All, workspace)
-    }
-
-    /// [`Factors::compute`] for those who want the projector, the basis and their
-    /// gradients, and no other p than the rule's. Faster for f32 data where few of many
-    /// directions are kept, because the others are then not made.
-    ///
-    /// [`Factors::hold_rank`] can lower p afterwards, and need not be able to raise it. All
-    /// else is the same to rounding.
-    ///
-    /// # Errors
-    /// As [`Factors::compute`].
-    ///
-    /// ```
-    /// use egg_geometry::{Factors, RankRule, Workspace};
-    /// use ndarray::Array2;
-    ///
-    /// let h = Array2::from_shape_fn((90, 64), |(i, j)| ((i * j) as f32 * 0.7).sin() + 0.1 * (j % 3) as f32);
-    /// let (mut all, mut kept, mut workspace) = (Factors::new(), Factors::new(), Workspace::new());
-    /// all.compute(h.view(), RankRule::Fixed(1), &mut workspace)?;
-    /// kept.compute_kept(h.view(), RankRule::Fixed(1), &mut workspace)?;
-    /// let apart = all.projector::<f64>() - kept.projector::<f64>();
-    /// assert!(apart.iter().all(|entry| entry.abs() < 1e-14));
-    /// # Ok::<(), egg_geometry::Error>(())
-    /// ```
-    pub fn compute_kept<T: Scalar>(
-        &mut self,
-        h: ArrayView2<'_, T>,
-        rule: RankRule,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        Self::check_columns(h.ncols())?;
-        self.compute_with(h, rule, h.ncols(), Wanted::Kept, workspace)
+        self.decompose(h, rule, h.ncols(), Stored::KeptIfFew, workspace)
     }
 
     fn check_columns(m: usize) -> Result<()> {
@@ -167,18 +138,6 @@ impl Factors {
             });
         }
         Ok(())
-    }
-
-    /// [`Factors::compute`] with the m of `Ratio` given apart, because the
-    /// node side decomposes `H^T`.
-    pub(crate) fn compute_with_ratio_of<T: Scalar>(
-        &mut self,
-        h: ArrayView2<'_, T>,
-        rule: RankRule,
-        ratio_columns: usize,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        self.compute_with(h, rule, ratio_columns, Wanted::All, workspace)
     }
 
     fn spectrum(&self, columns: usize) -> Spectrum<'_> {
@@ -205,20 +164,10 @@ impl Factors {
         self.choice
     }
 
-    /// Holds p at a value, whatever a rule says and whatever is tied; p is
-    /// capped by the numerical rank, and after [`Factors::compute_kept`] by what was
-    /// stored, which may be the rule's own p. For gradient checks and for those who want to cut inside a tie on purpose.
-    ///
-    /// ```
-    /// use egg_geometry::{Factors, RankRule, Workspace};
-    /// let mut factors = Factors::new();
-    /// let h = ndarray::Array2::<f64>::eye(3);
-    /// factors.compute(h.view(), RankRule::Fixed(3), &mut Workspace::new())?;
-    /// factors.hold_rank(2);
-    /// assert_eq!(factors.choice().p, 2);
-    /// # Ok::<(), egg_geometry::Error>(())
-    /// ```
-    pub fn hold_rank(&mut self, p: usize) {
+    /// Holds p at a value, whatever a rule says and whatever is tied, capped by what is stored:
+    /// for tests of cuts that no rule makes.
+    #[cfg(test)]
+    fn hold_rank(&mut self, p: usize) {
         let highest = match self.rest {
             Rest::Null => self.choice.numerical_rank,
             Rest::Unknown => self.stored,
@@ -262,10 +211,10 @@ impl Factors {
 
     /// What the gradient has to solve with for the directions that are not stored,
     /// unless they are of the null space.
-    pub(crate) fn rest(&self) -> Option<&Reduced> {
+    pub(crate) fn rest(&self) -> Option<&TridiagonalForm> {
         match self.rest {
             Rest::Null => None,
-            Rest::Unknown => Some(&self.reduced),
+            Rest::Unknown => Some(&self.tridiagonal),
         }
     }
 
@@ -348,3 +297,6 @@ impl Factors {
         flatten.write(projector.view(), out, T::rounded)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,16 +21,18 @@
 //! `(lambda_i - C)^{-1}` beside the kept ones: where the dropped ones were not stored, it
 //! is solved for.
 
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip, s};
 
 use crate::check;
 use crate::embedding::factors::Factors;
 use crate::embedding::flatten::{Flatten, each_pair};
 use crate::embedding::triangle;
-use crate::embedding::workspace::{Workspace, matrix_in, matrix_ref, scale_into};
+use crate::embedding::workspace::{
+    Scratch, Workspace, matrix_in, matrix_mut, matrix_ref, scale_into, slice_in,
+};
 use crate::error::Result;
 use crate::linalg::entrywise::{self, round_times};
-use crate::linalg::{Reduced, SolveWorkspace, multiply};
+use crate::linalg::{SolveWorkspace, TridiagonalForm, multiply};
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
 
 impl Factors {
@@ -66,14 +68,21 @@ impl Factors {
         let m = self.shape().1;
         check::shape("gradient of the projector", &projector_gradient, (m, m))?;
         check::finite("gradient of the projector", &projector_gradient)?;
-        let mut symmetric = matrix_in(&mut workspace.square, m, m);
+        let Workspace {
+            scaled,
+            square,
+            gradient,
+            scratch,
+        } = workspace;
+        let mut symmetric = matrix_in(square, m, m);
         Zip::from(&mut symmetric)
             .and(&projector_gradient)
             .and(&projector_gradient.t())
             // Halves first: the sum of two large entries can overflow.
             .for_each(|to, a, b| *to = 0.5 * a.as_f64() + 0.5 * b.as_f64());
         let mut out = Array2::zeros(h.dim());
-        self.pull_back(h, Upstream::Square, out.view_mut(), workspace)?;
+        let upstream = Upstream::<T>::Square(symmetric);
+        self.pull_back(h, upstream, out.view_mut(), scaled, gradient, scratch)?;
         Ok(out)
     }
 
@@ -101,7 +110,7 @@ impl Factors {
         h: ArrayView2<'_, T>,
         embedding_gradient: ArrayView1<'_, T>,
         flatten: Flatten,
-        mut out: ArrayViewMut2<'_, T>,
+        out: ArrayViewMut2<'_, T>,
         workspace: &mut Workspace,
     ) -> Result<()> {
         let m = self.shape().1;
@@ -112,175 +121,62 @@ impl Factors {
         )?;
         check::finite(
             "gradient of the embedding",
-            &embedding_gradient.insert_axis(ndarray::Axis(0)),
+            &embedding_gradient.insert_axis(Axis(0)),
         )?;
-        let p = self.choice().p;
-        if let Some(flat) = embedding_gradient.as_slice()
-            && (1..=triangle::MOST).contains(&p)
-            && p < m
-        {
-            self.check_pair(&h, &out)?;
-            let magnitude = entrywise::max_abs(flat).as_f64();
-            if magnitude == 0.0 {
-                out.fill(T::zero());
-                return Ok(());
-            }
-            let magnitude = power_of_two_below(magnitude);
-            matrix_in(&mut workspace.scratch.products[0], p, m);
-            triangle::multiply(
-                self.kept_directions(),
-                m,
-                flat,
-                flatten.gradient_weight(),
-                magnitude.recip(),
-                &mut workspace.scratch.products[0][..p * m],
-            );
-            return self.pull_back_product(h, magnitude, out, workspace);
-        }
-        matrix_in(&mut workspace.square, m, m);
-        let square = &mut workspace.square[..m * m];
-        flatten.spread(
-            embedding_gradient,
-            flatten.gradient_weight(),
+        let Workspace {
+            scaled,
             square,
-            m,
-            T::as_f64,
-        );
-        self.pull_back(h, Upstream::Square, out, workspace)
+            gradient,
+            scratch,
+        } = workspace;
+        let weight = flatten.gradient_weight();
+        let upstream = match embedding_gradient.as_slice() {
+            Some(flat) if self.choice().p <= triangle::MOST => Upstream::Triangle { flat, weight },
+            _ => {
+                let square = slice_in(square, m * m);
+                flatten.spread(embedding_gradient, weight, square, m, T::as_f64);
+                Upstream::Square(matrix_mut(square, m, m))
+            }
+        };
+        self.pull_back(h, upstream, out, scaled, gradient, scratch)
     }
 
-    fn check_pair<T: Scalar>(&self, h: &ArrayView2<'_, T>, out: &ArrayViewMut2<'_, T>) -> Result<()> {
-        check::shape("H", h, self.shape())?;
-        check::finite("H", h)?;
-        check::shape("output", &out.view(), self.shape())
-    }
-
-    /// The formula, with `G` where `upstream` says.
-    pub(crate) fn pull_back<T: Scalar>(
+    /// The formula, whatever the form of `G`.
+    pub(super) fn pull_back<T: Scalar>(
         &self,
         h: ArrayView2<'_, T>,
-        upstream: Upstream,
+        upstream: Upstream<'_, T>,
         mut out: ArrayViewMut2<'_, T>,
-        workspace: &mut Workspace,
+        scaled: &mut Vec<f64>,
+        gradient: &mut Vec<f64>,
+        scratch: &mut Scratch,
     ) -> Result<()> {
-        self.check_pair(&h, &out)?;
-        let m = self.shape().1;
-        let p = self.choice().p;
-        let g = match upstream {
-            Upstream::Square => matrix_in(&mut workspace.square, m, m),
-            Upstream::Diagonal => matrix_in(&mut workspace.scratch.values, 1, m),
-        };
-        let magnitude = max_abs(&g.view());
+        check::shape("H", &h, self.shape())?;
+        check::finite("H", &h)?;
+        check::shape("output", &out.view(), self.shape())?;
+        let ((n, m), p) = (self.shape(), self.choice().p);
+        let magnitude = upstream.largest();
         // p = 0 is a zero H; p = m is the whole space, whose projector is constant.
         if p == 0 || p == m || magnitude == 0.0 {
             out.fill(T::zero());
             return Ok(());
         }
         let magnitude = power_of_two_below(magnitude);
-        let mut g = g;
-        g *= magnitude.recip();
-
-        let (kept, _) = self.split();
-        let mut a = matrix_in(&mut workspace.scratch.products[0], p, m);
-        match upstream {
-            Upstream::Square => multiply(1.0, kept, g.view(), 0.0, &mut a),
-            Upstream::Diagonal => {
-                Zip::from(&mut a)
-                    .and(&kept)
-                    .and_broadcast(&g)
-                    .for_each(|to, u, g| *to = u * g);
-            }
-        }
-        self.pull_back_product(h, magnitude, out, workspace)
-    }
-
-    /// The formula from `A = U_p^T G / magnitude` on, which is in the first of the
-    /// workspace's products; 0 < p < m.
-    fn pull_back_product<T: Scalar>(
-        &self,
-        h: ArrayView2<'_, T>,
-        magnitude: f64,
-        mut out: ArrayViewMut2<'_, T>,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        let ((n, m), p) = (self.shape(), self.choice().p);
-        let (kept, dropped) = self.split();
-        let [in_kept, coupling, null, rows] = &mut workspace.scratch.products;
-
-        // The coupling X = K o (A U_d), and B = X U_d^T + the rest: G_C = U_p B + (U_p B)^T.
-        let mut a = matrix_in(in_kept, p, m);
-        let mut x = matrix_in(coupling, p, dropped.nrows());
-        multiply(1.0, a.view(), dropped.t(), 0.0, &mut x);
-
         // Made again rather than kept: the factors of a batch would hold H twice.
-        let scaled = scale_into(h, self.scale(), &mut workspace.scaled);
-        let complement_is_stored = kept.nrows() + dropped.nrows() == m;
-        if complement_is_stored {
-            self.divide_by_gaps::<T>(&mut x);
-            multiply(1.0, x.view(), dropped, 0.0, &mut a);
-        } else {
-            let mut within = matrix_in(null, p, p);
-            multiply(1.0, a.view(), kept.t(), 0.0, &mut within);
-            multiply(-1.0, within.view(), kept, 1.0, &mut a);
-            multiply(-1.0, x.view(), dropped, 1.0, &mut a);
-            match self.rest() {
-                // The rest of A lies in the null space, where lambda_j = 0.
-                None => {
-                    for (i, mut row) in a.rows_mut().into_iter().enumerate() {
-                        row *= inverse_gap::<T>(self.eigenvalue(i), 0.0);
-                    }
-                }
-                Some(reduced) => {
-                    let lambda = &mut workspace.scratch.values;
-                    lambda.clear();
-                    lambda.extend((0..p).map(|i| self.eigenvalue(i)));
-                    let rest = Resolvent {
-                        reduced,
-                        h: scaled.view(),
-                        lambda,
-                    };
-                    rest.apply(&mut a, rows, &mut workspace.scratch.solve);
-                    // What the solution has of the directions that are stored is noise.
-                    for stored in [kept, dropped] {
-                        let mut within = matrix_in(null, p, stored.nrows());
-                        multiply(1.0, a.view(), stored.t(), 0.0, &mut within);
-                        multiply(-1.0, within.view(), stored, 1.0, &mut a);
-                    }
-                }
-            }
-            self.divide_by_gaps::<T>(&mut x);
-            multiply(1.0, x.view(), dropped, 1.0, &mut a);
-        }
-        let b = a;
+        let scaled = scale_into(h, self.scale(), scaled);
+        let (kept, _) = self.split();
+        let [in_kept, products @ ..] = &mut scratch.products;
+        let mut b = matrix_in(in_kept, p, m);
+        upstream.times(kept, magnitude.recip(), &mut b);
+        self.couple::<T>(&mut b, scaled, products, &mut scratch.values, &mut scratch.solve);
+        let mut gradient = matrix_in(gradient, n, m);
+        times_coupling(scaled, kept, b.view(), &mut gradient, products);
 
-        let mut result = matrix_in(rows, n, m);
-        if m * m * p + n * m * m <= 4 * n * m * p {
-            let mut gc = matrix_in(&mut workspace.square, m, m);
-            multiply(1.0, kept.t(), b.view(), 0.0, &mut gc);
-            symmetrise_sum(&mut workspace.square[..m * m], m);
-            let gc = matrix_ref(&workspace.square[..m * m], m, m);
-            multiply(2.0, scaled.view(), gc, 0.0, &mut result);
-        } else {
-            // H G_C = [H U_p, H B^T] [B; U_p^T], with U_p^T, B, U_p^T below each other.
-            let mut stacked = matrix_in(coupling, 3 * p, m);
-            for (part, from) in [(0, kept), (1, b.view()), (2, kept)] {
-                stacked.slice_mut(s![part * p..(part + 1) * p, ..]).assign(&from);
-            }
-            let mut left = matrix_in(null, n, 2 * p);
-            multiply(
-                1.0,
-                scaled.view(),
-                stacked.slice(s![..2 * p, ..]).t(),
-                0.0,
-                &mut left,
-            );
-            multiply(2.0, left.view(), stacked.slice(s![p.., ..]), 0.0, &mut result);
-        }
         let scale = self.scale();
         let factor = magnitude / scale;
-        match (result.as_slice(), out.as_slice_mut()) {
-            (Some(result), Some(out)) if factor.is_normal() => round_times(result, factor, out),
-            _ => Zip::from(&mut out).and(&result).for_each(|to, from| {
+        match (gradient.as_slice(), out.as_slice_mut()) {
+            (Some(gradient), Some(out)) if factor.is_normal() => round_times(gradient, factor, out),
+            _ => Zip::from(&mut out).and(&gradient).for_each(|to, from| {
                 // Whichever order keeps the intermediate result in range.
                 let value = if factor.is_normal() {
                     from * factor
@@ -293,6 +189,53 @@ impl Factors {
         Ok(())
     }
 
+    /// From `A = U_p^T G` (p x m), in its place, to `B = X U_d^T + the rest` with the coupling
+    /// `X = K o (A U_d)`, such that `G_C = U_p B + (U_p B)^T`; 0 < p < m, and `h` is `H / scale`.
+    fn couple<T: Scalar>(
+        &self,
+        a: &mut ArrayViewMut2<'_, f64>,
+        h: ArrayView2<'_, f64>,
+        [coupling, within, rows]: &mut [Vec<f64>; 3],
+        lambda: &mut Vec<f64>,
+        solve: &mut SolveWorkspace,
+    ) {
+        let (p, m) = a.dim();
+        let (kept, dropped) = self.split();
+        let mut x = matrix_in(coupling, p, dropped.nrows());
+        multiply(1.0, a.view(), dropped.t(), 0.0, &mut x);
+        let complement_is_stored = kept.nrows() + dropped.nrows() == m;
+        if complement_is_stored {
+            self.divide_by_gaps::<T>(&mut x);
+            multiply(1.0, x.view(), dropped, 0.0, a);
+            return;
+        }
+        take_out(kept, a, within);
+        multiply(-1.0, x.view(), dropped, 1.0, a);
+        match self.rest() {
+            // The rest of A lies in the null space, where lambda_j = 0.
+            None => {
+                for (i, mut row) in a.rows_mut().into_iter().enumerate() {
+                    row *= inverse_gap::<T>(self.eigenvalue(i), 0.0);
+                }
+            }
+            Some(tridiagonal) => {
+                lambda.clear();
+                lambda.extend((0..p).map(|i| self.eigenvalue(i)));
+                let inverse = ShiftedInverse {
+                    tridiagonal,
+                    h,
+                    lambda,
+                };
+                inverse.apply(a, rows, solve);
+                // What the solution has of the directions that are stored is noise.
+                take_out(kept, a, within);
+                take_out(dropped, a, within);
+            }
+        }
+        self.divide_by_gaps::<T>(&mut x);
+        multiply(1.0, x.view(), dropped, 1.0, a);
+    }
+
     /// `X_ij <- X_ij / (lambda_i - lambda_j)`, guarded.
     fn divide_by_gaps<T: Scalar>(&self, x: &mut ArrayViewMut2<'_, f64>) {
         let p = self.choice().p;
@@ -302,45 +245,113 @@ impl Factors {
     }
 }
 
+/// `A <- A - A U^T U` for orthonormal rows `U`.
+fn take_out(rows: ArrayView2<'_, f64>, a: &mut ArrayViewMut2<'_, f64>, within: &mut Vec<f64>) {
+    let mut within = matrix_in(within, a.nrows(), rows.nrows());
+    multiply(1.0, a.view(), rows.t(), 0.0, &mut within);
+    multiply(-1.0, within.view(), rows, 1.0, a);
+}
+
+/// `2 H G_C` for `G_C = U_p B + (U_p B)^T`, with `U_p^T` (p x m) in `kept`.
+fn times_coupling(
+    h: ArrayView2<'_, f64>,
+    kept: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    out: &mut ArrayViewMut2<'_, f64>,
+    [wide, narrow, _]: &mut [Vec<f64>; 3],
+) {
+    let ((n, m), p) = (h.dim(), kept.nrows());
+    if m * m * p + n * m * m <= 4 * n * m * p {
+        let square = slice_in(wide, m * m);
+        multiply(1.0, kept.t(), b, 0.0, &mut matrix_mut(square, m, m));
+        symmetrise_sum(square, m);
+        multiply(2.0, h, matrix_ref(square, m, m), 0.0, out);
+    } else {
+        // H G_C = [H U_p, H B^T] [B; U_p^T], with U_p^T, B, U_p^T below each other.
+        let mut stacked = matrix_in(wide, 3 * p, m);
+        for (part, from) in [(0, kept), (1, b), (2, kept)] {
+            stacked.slice_mut(s![part * p..(part + 1) * p, ..]).assign(&from);
+        }
+        let mut left = matrix_in(narrow, n, 2 * p);
+        multiply(1.0, h, stacked.slice(s![..2 * p, ..]).t(), 0.0, &mut left);
+        multiply(2.0, left.view(), stacked.slice(s![p.., ..]), 0.0, out);
+    }
+}
+
 /// `(lambda_i - C)^{-1}` for row i, without the eigenvectors of `C = H^T H`, from the
 /// Gram matrix of the smaller side of `H`.
-struct Resolvent<'a> {
-    reduced: &'a Reduced,
+struct ShiftedInverse<'a> {
+    tridiagonal: &'a TridiagonalForm,
     h: ArrayView2<'a, f64>,
     lambda: &'a [f64],
 }
 
-impl Resolvent<'_> {
+impl ShiftedInverse<'_> {
     /// To the rows of `a`, with some multiple of the eigenvectors of lambda added.
-    fn apply(&self, a: &mut ArrayViewMut2<'_, f64>, memory: &mut Vec<f64>, solve: &mut SolveWorkspace) {
-        let (n, m) = self.h.dim();
+    fn apply(&self, a: &mut ArrayViewMut2<'_, f64>, inner: &mut Vec<f64>, solve: &mut SolveWorkspace) {
+        let ((n, m), p) = (self.h.dim(), self.lambda.len());
         if n >= m {
             let rows = a
                 .as_slice_mut()
                 .unwrap_or_else(|| unreachable!("made in row order"));
-            self.reduced.solve(self.lambda, rows, solve);
+            self.tridiagonal.solve(self.lambda, rows, solve);
             return;
         }
         // (lambda - H^T H)^{-1} = (1 + H^T (lambda - H H^T)^{-1} H) / lambda
-        let mut inner = matrix_in(memory, self.lambda.len(), n);
-        multiply(1.0, a.view(), self.h.t(), 0.0, &mut inner);
-        self.reduced
-            .solve(self.lambda, &mut memory[..self.lambda.len() * n], solve);
-        let inner = matrix_ref(&memory[..self.lambda.len() * n], self.lambda.len(), n);
-        multiply(1.0, inner, self.h, 1.0, a);
+        let inner = slice_in(inner, p * n);
+        multiply(1.0, a.view(), self.h.t(), 0.0, &mut matrix_mut(inner, p, n));
+        self.tridiagonal.solve(self.lambda, inner, solve);
+        multiply(1.0, matrix_ref(inner, p, n), self.h, 1.0, a);
         for (mut row, lambda) in a.rows_mut().into_iter().zip(self.lambda) {
             row *= lambda.recip();
         }
     }
 }
 
-/// Where `G` lies in the workspace.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Upstream {
-    /// m x m, symmetric, in `square`.
-    Square,
-    /// m numbers, the diagonal of an otherwise zero matrix, in `values`.
-    Diagonal,
+/// `G`, symmetric, m x m, in the forms it comes in.
+pub(super) enum Upstream<'a, T> {
+    /// As it is; it may be overwritten.
+    Square(ArrayViewMut2<'a, f64>),
+    /// m numbers, the diagonal of an otherwise zero matrix.
+    Diagonal(ArrayView1<'a, T>),
+    /// Its upper triangle, row by row, entries off the diagonal divided by `weight`; for
+    /// products with no more than [`triangle::MOST`] rows.
+    Triangle { flat: &'a [T], weight: f64 },
+}
+
+impl<T: Scalar> Upstream<'_, T> {
+    /// `max |G|`, or what is as good for a unit.
+    fn largest(&self) -> f64 {
+        match self {
+            Self::Square(g) => max_abs(&g.view()),
+            Self::Diagonal(g) => max_abs(&g.insert_axis(Axis(0))).as_f64(),
+            Self::Triangle { flat, .. } => entrywise::max_abs(flat).as_f64(),
+        }
+    }
+
+    /// `U_p^T (factor G)` for the rows of `kept`.
+    fn times(self, kept: ArrayView2<'_, f64>, factor: f64, out: &mut ArrayViewMut2<'_, f64>) {
+        match self {
+            Self::Square(mut g) => {
+                g *= factor;
+                multiply(1.0, kept, g.view(), 0.0, out);
+            }
+            Self::Diagonal(g) => {
+                for (mut to, from) in out.rows_mut().into_iter().zip(kept.rows()) {
+                    Zip::from(&mut to)
+                        .and(from)
+                        .and(g)
+                        .for_each(|to, u, g| *to = u * (g.as_f64() * factor));
+                }
+            }
+            Self::Triangle { flat, weight } => {
+                let m = kept.ncols();
+                if let (Some(kept), Some(out)) = (kept.to_slice(), out.as_slice_mut()) {
+                    triangle::multiply(kept, m, flat, weight, factor, out);
+                }
+            }
+        }
+    }
 }
 
 /// The guarded `1 / (kept - dropped)` of two eigenvalues.

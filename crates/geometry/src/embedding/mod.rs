@@ -4,7 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod factors;
 pub(crate) mod flatten;
 mod gradient;
-mod leverage;
+pub(crate) mod nodes;
 pub(crate) mod projector;
 pub(crate) mod rank;
 mod rank_text;

@@ -8,6 +8,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::check;
 use crate::embedding::factors::Factors;
+use crate::embedding::nodes::NodeFactors;
 use crate::embedding::projector::on_span_of;
 use crate::embedding::rank::{RankChoice, RankRule};
 use crate::embedding::workspace::Workspace;
@@ -119,7 +120,7 @@ pub(super) fn rectify_with<T: Scalar>(
     workspace: &mut Workspace,
 ) -> Result<Rectified<T>> {
     check::not_empty("H", &h)?;
-    factors.compute_kept(h, rule, workspace)?;
+    factors.compute(h, rule, workspace)?;
     Ok(Rectified::from_factors(factors))
 }
 
@@ -143,9 +144,7 @@ pub(super) fn rectify_with<T: Scalar>(
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 pub fn rectify_nodes<T: Scalar>(h: ArrayView2<'_, T>, rule: RankRule) -> Result<Rectified<T>> {
-    // Here and not below, where a bad entry would be named by its place in H^T.
-    check::matrix("H", &h)?;
-    let mut factors = Factors::new();
-    factors.compute_with_ratio_of(h.t(), rule, h.ncols(), &mut Workspace::new())?;
-    Ok(Rectified::from_factors(&factors))
+    let mut nodes = NodeFactors::new();
+    nodes.compute(h, rule, &mut Workspace::new())?;
+    Ok(Rectified::from_factors(nodes.transposed()))
 }

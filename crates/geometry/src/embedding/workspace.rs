@@ -88,7 +88,7 @@ pub(crate) fn scale_into<'a, T: Scalar>(
     h: ArrayView2<'_, T>,
     scale: f64,
     buffer: &'a mut Vec<f64>,
-) -> ArrayViewMut2<'a, f64> {
+) -> ArrayView2<'a, f64> {
     let (rows, columns) = h.dim();
     let mut scaled = matrix_in(buffer, rows, columns);
     let inverse = scale.recip();
@@ -98,5 +98,5 @@ pub(crate) fn scale_into<'a, T: Scalar>(
         _ if !inverse.is_normal() => scaled.zip_mut_with(&h, |to, from| *to = from.as_f64() / scale),
         _ => scaled.zip_mut_with(&h, |to, from| *to = from.as_f64() * inverse),
     }
-    scaled
+    matrix_ref(&buffer[..rows * columns], rows, columns)
 }

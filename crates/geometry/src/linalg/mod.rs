@@ -24,11 +24,12 @@ mod small_eigen;
 mod small_inverse;
 
 pub(crate) use product::{gram, multiply};
-pub(crate) use small_eigen::{Definiteness, Reduced, SolveWorkspace};
+pub(crate) use small_eigen::{Definiteness, SolveWorkspace, TridiagonalForm};
 
 use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::error::Result;
+use small_eigen::Decomposition;
 
 #[cfg(not(any(feature = "openblas", feature = "pure-rust")))]
 compile_error!(
@@ -80,7 +81,12 @@ pub(crate) struct Svd<T> {
 /// Reusable memory for [`eigh_in_place`].
 #[derive(Debug, Default)]
 pub(crate) struct EighWorkspace {
-    small: small_eigen::Memory,
+    small: small_eigen::SmallEigen,
+    backend: BackendEighWorkspace,
+}
+
+#[derive(Debug, Default)]
+struct BackendEighWorkspace {
     #[cfg(feature = "openblas")]
     lapack: lapack::EighWorkspace,
     #[cfg(feature = "pure-rust")]
@@ -170,45 +176,60 @@ pub(crate) fn eigh_in_place(
     values: &mut [f64],
     workspace: &mut EighWorkspace,
 ) -> Result<()> {
-    if let Eigenvectors::Later = eigenvalues(order, a, Definiteness::Unknown, values, workspace)? {
-        workspace.all_vectors(a);
-    }
+    eigenvalues(order, a, Definiteness::Unknown, values, workspace)?.finish(a);
     Ok(())
 }
 
 /// What is known of the eigenvectors once the values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Eigenvectors {
+#[derive(Debug)]
+pub(crate) enum Eigenvectors<'a> {
     /// They have overwritten the matrix, as [`eigh_in_place`] says.
-    Here,
-    /// The matrix is as it was. They can be had from the workspace: all, or only some.
-    Later,
+    InPlace,
+    /// The matrix is as it was, and they can be had from here: all, or only some.
+    Unfinished(Decomposition<'a>),
+}
+
+impl Eigenvectors<'_> {
+    /// Overwrites the matrix that was decomposed by all its eigenvectors, as [`eigh_in_place`]
+    /// says, unless they are there.
+    pub(crate) fn finish(self, a: &mut [f64]) {
+        if let Self::Unfinished(mut decomposition) = self {
+            decomposition.all_vectors(a);
+        }
+    }
 }
 
 /// The first half of [`eigh_in_place`].
 ///
 /// Small matrices, whatever the backend, are decomposed here ([`small_eigen`]).
-pub(crate) fn eigenvalues(
+pub(crate) fn eigenvalues<'a>(
     order: usize,
     a: &mut [f64],
     definiteness: Definiteness,
     values: &mut [f64],
-    workspace: &mut EighWorkspace,
-) -> Result<Eigenvectors> {
+    workspace: &'a mut EighWorkspace,
+) -> Result<Eigenvectors<'a>> {
+    let EighWorkspace { small, backend } = workspace;
     let is_small = (1..=small_eigen::LARGEST).contains(&order);
     let fits = a.len() == order * order && values.len() == order;
-    if is_small && fits && small_eigen::begin(order, a, definiteness, values, &mut workspace.small) {
-        return Ok(Eigenvectors::Later);
+    if is_small
+        && fits
+        && let Some(decomposition) = small.decompose(order, a, definiteness)
+    {
+        for (to, from) in values.iter_mut().zip(decomposition.values()) {
+            *to = from;
+        }
+        return Ok(Eigenvectors::Unfinished(decomposition));
     }
-    backend_eigh_in_place(order, a, values, workspace)?;
-    Ok(Eigenvectors::Here)
+    backend_eigh_in_place(order, a, values, backend)?;
+    Ok(Eigenvectors::InPlace)
 }
 
 fn backend_eigh_in_place(
     order: usize,
     a: &mut [f64],
     values: &mut [f64],
-    workspace: &mut EighWorkspace,
+    workspace: &mut BackendEighWorkspace,
 ) -> Result<()> {
     #[cfg(all(test, feature = "openblas", feature = "pure-rust"))]
     if forced::pure_rust() {
@@ -221,26 +242,6 @@ fn backend_eigh_in_place(
     }
     #[cfg(all(feature = "pure-rust", not(feature = "openblas")))]
     pure::eigh_in_place(order, a, values, &mut workspace.pure)
-}
-
-/// After [`eigenvalues`] has said [`Eigenvectors::Later`].
-impl EighWorkspace {
-    /// Overwrites the matrix by all its eigenvectors, in the order of their values.
-    pub(crate) fn all_vectors(&mut self, a: &mut [f64]) {
-        small_eigen::all_vectors(a, &mut self.small);
-    }
-
-    /// The eigenvectors of the largest eigenvalues, one per row of `out`, the largest
-    /// first; as many as there is room for.
-    pub(crate) fn largest_vectors(&mut self, out: &mut [f64]) {
-        small_eigen::largest_vectors(out, &mut self.small);
-    }
-
-    /// Hands over the matrix in the form that was found on the way, for room to find
-    /// the next. No vectors can be had of it afterwards.
-    pub(crate) fn hand_over(&mut self, reduced: &mut Reduced) {
-        std::mem::swap(&mut self.small.reduced, reduced);
-    }
 }
 
 /// The inverse of the symmetric positive definite `order x order` matrix in `a`,

@@ -13,7 +13,6 @@ mod determinism;
 mod extreme_values;
 mod fixture_values;
 mod gradient;
-mod kept_only;
 mod planted_spectra;
 mod properties_angles;
 mod properties_cluster;

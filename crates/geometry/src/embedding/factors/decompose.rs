@@ -4,11 +4,13 @@
 use super::{Factors, Rest};
 use crate::check;
 use crate::embedding::rank::RankRule;
-use crate::embedding::workspace::{Workspace, matrix_in, matrix_mut, matrix_ref, scale_into};
+use crate::embedding::workspace::{
+    Scratch, Workspace, matrix_in, matrix_mut, matrix_ref, scale_into, slice_in,
+};
 use crate::error::Result;
 use crate::linalg::{self, Decompose, Definiteness, Eigenvectors, multiply};
 use crate::scalar::{Scalar, max_abs};
-use ndarray::ArrayView2;
+use ndarray::{ArrayView2, ArrayViewMut2};
 
 /// An f64 Gram matrix of f64 data is trusted only if no eigenvalue is smaller
 /// than this share of the largest: then every singular value is as good as an
@@ -46,95 +48,101 @@ const CLEAR_PAIR: f64 = 1e-7;
 
 /// Which directions a decomposition has to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(in crate::embedding) enum Stored {
+    /// All above the noise.
     All,
-    Kept,
+    /// The kept ones alone, if they are few and clear; see [`LEAST_ORDER`].
+    KeptIfFew,
 }
 
 impl Factors {
-    pub(super) fn compute_with<T: Scalar>(
+    /// Decomposes `h` (n x m) and applies the rule, whose `Ratio` is of `ratio_columns`: the node
+    /// side decomposes `H^T`.
+    pub(in crate::embedding) fn decompose<T: Scalar>(
         &mut self,
         h: ArrayView2<'_, T>,
         rule: RankRule,
         ratio_columns: usize,
-        wanted: Wanted,
+        wanted: Stored,
         workspace: &mut Workspace,
     ) -> Result<()> {
         rule.validate()?;
-        let (rows, columns) = h.dim();
         check::has_columns("H", &h)?;
         check::finite("H", &h)?;
         linalg::ready();
 
+        let (rows, columns) = h.dim();
+        let mut directions = std::mem::take(&mut self.directions);
         *self = Self {
             rows,
             columns,
+            scale: max_abs(&h).as_f64(),
             sigma: std::mem::take(&mut self.sigma),
-            directions: std::mem::take(&mut self.directions),
-            reduced: std::mem::take(&mut self.reduced),
+            tridiagonal: std::mem::take(&mut self.tridiagonal),
             eps: T::eps(),
             tie_tolerance: T::TIE_TOLERANCE,
             ..Self::new()
         };
         self.sigma.clear();
-        self.directions.clear();
-        self.scale = max_abs(&h).as_f64();
         if self.scale == 0.0 {
+            directions.clear();
+            self.directions = directions;
             return Ok(());
         }
-        scale_into(h, self.scale, &mut workspace.scaled);
+        let Workspace {
+            scaled,
+            square,
+            scratch,
+            ..
+        } = workspace;
+        let scaled = scale_into(h, self.scale, scaled);
 
-        let vectors = self.gram_values(workspace)?;
+        // Of the smaller side. With n >= m its eigenvectors are the directions.
+        let (is_tall, order) = (rows >= columns, rows.min(columns));
+        let buffer = if is_tall { &mut directions } else { &mut *square };
+        let gram = slice_in(buffer, order * order);
+        let side = if is_tall { scaled.t() } else { scaled };
+        linalg::gram(side, &mut matrix_mut(gram, order, order));
+        let values = slice_in(&mut scratch.values, order);
+        let semidefinite = Definiteness::Semidefinite;
+        let vectors = linalg::eigenvalues(order, gram, semidefinite, values, &mut scratch.eigh)?;
+        self.sigma
+            .extend(values.iter().rev().map(|value| value.max(0.0).sqrt()));
         self.choice = rule.choose(&self.spectrum(ratio_columns));
         if !T::GRAM_IS_EXACT && !self.gram_is_accurate() {
-            self.decompose_svd(workspace)?;
+            self.directions = directions;
+            self.decompose_svd(scaled)?;
             self.choice = rule.choose(&self.spectrum(ratio_columns));
             return Ok(());
         }
-        let few = wanted == Wanted::Kept
-            && T::GRAM_IS_EXACT
-            && vectors == Eigenvectors::Later
-            && self.kept_are_few_and_clear();
-        match few {
-            true => self.kept_vectors(workspace),
-            false => self.all_vectors(vectors, workspace),
-        }
-        Ok(())
-    }
 
-    /// The singular values from the Gram matrix of the smaller side, which is in
-    /// `directions` for n >= m, else in `workspace.square`.
-    fn gram_values(&mut self, workspace: &mut Workspace) -> Result<Eigenvectors> {
-        let (rows, columns) = (self.rows, self.columns);
-        let order = rows.min(columns);
-        let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
-        let gram = if rows >= columns {
-            self.directions.resize(order * order, 0.0);
-            let mut gram = matrix_mut(&mut self.directions, order, order);
-            linalg::gram(scaled.t(), &mut gram);
-            &mut self.directions[..]
-        } else {
-            let mut gram = matrix_in(&mut workspace.square, order, order);
-            linalg::gram(scaled, &mut gram);
-            &mut workspace.square[..order * order]
+        let few = wanted == Stored::KeptIfFew && T::GRAM_IS_EXACT && self.kept_are_few_and_clear();
+        self.stored = match vectors {
+            Eigenvectors::Unfinished(mut decomposition) if few => {
+                let p = self.choice.p;
+                decomposition.largest_vectors(&mut gram[..p * order]);
+                decomposition.into_tridiagonal(&mut self.tridiagonal);
+                self.rest = Rest::Unknown;
+                p
+            }
+            vectors => {
+                vectors.finish(gram);
+                reverse_rows(gram, order);
+                if is_tall {
+                    order
+                } else {
+                    self.choice.numerical_rank
+                }
+            }
         };
-        workspace.scratch.values.resize(order, 0.0);
-        let vectors = linalg::eigenvalues(
-            order,
-            gram,
-            Definiteness::Semidefinite,
-            &mut workspace.scratch.values,
-            &mut workspace.scratch.eigh,
-        )?;
-        self.sigma.extend(
-            workspace
-                .scratch
-                .values
-                .iter()
-                .rev()
-                .map(|value| value.max(0.0).sqrt()),
-        );
-        Ok(vectors)
+        directions.resize(self.stored * columns, 0.0);
+        if !is_tall {
+            let vectors = matrix_ref(&square[..self.stored * rows], self.stored, rows);
+            let mut directions = matrix_mut(&mut directions, self.stored, columns);
+            self.directions_from_rows(vectors, scaled, &mut directions, scratch);
+        }
+        self.directions = directions;
+        Ok(())
     }
 
     /// Whether the directions that are dropped can be done without; see [`LEAST_ORDER`].
@@ -146,40 +154,6 @@ impl Factors {
             && (1..=self.sigma.len() / KEPT_ONE_IN).contains(&p)
             && self.eigenvalue(p - 1) - nearest >= CLEAR_CUT * self.eigenvalue(p - 1)
             && self.sigma[..=p].windows(2).all(clear)
-    }
-
-    /// Stores the kept directions, and the matrix in the form that the gradient can
-    /// solve with.
-    fn kept_vectors(&mut self, workspace: &mut Workspace) {
-        let p = self.choice.p;
-        self.rest = Rest::Unknown;
-        if self.rows >= self.columns {
-            self.stored = p;
-            self.directions.resize(p * self.columns, 0.0);
-            workspace.scratch.eigh.largest_vectors(&mut self.directions);
-        } else {
-            let vectors = &mut workspace.square[..p * self.rows];
-            workspace.scratch.eigh.largest_vectors(vectors);
-            self.directions_from_rows(p, workspace);
-        }
-        workspace.scratch.eigh.hand_over(&mut self.reduced);
-    }
-
-    /// Stores all directions above the noise.
-    fn all_vectors(&mut self, vectors: Eigenvectors, workspace: &mut Workspace) {
-        let order = self.rows.min(self.columns);
-        let gram = match self.rows >= self.columns {
-            true => &mut self.directions[..],
-            false => &mut workspace.square[..order * order],
-        };
-        if vectors == Eigenvectors::Later {
-            workspace.scratch.eigh.all_vectors(gram);
-        }
-        reverse_rows(gram, order);
-        match self.rows >= self.columns {
-            true => self.stored = order,
-            false => self.directions_from_rows(self.choice.numerical_rank, workspace),
-        }
     }
 
     /// Whether f64 data may rely on its Gram matrix; see [`GRAM_SPREAD`].
@@ -201,9 +175,7 @@ impl Factors {
                 || sum * difference >= GRAM_GAP * largest.powi(2))
     }
 
-    fn decompose_svd(&mut self, workspace: &Workspace) -> Result<()> {
-        let (rows, columns) = (self.rows, self.columns);
-        let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
+    fn decompose_svd(&mut self, scaled: ArrayView2<'_, f64>) -> Result<()> {
         let factors = f64::svd(scaled)?;
         self.sigma.clear();
         self.sigma.extend(factors.s.iter());
@@ -213,58 +185,56 @@ impl Factors {
         Ok(())
     }
 
-    /// For n < m: the first `stored` directions `u_i = H^T v_i / sigma_i` from as many
-    /// eigenvectors `v_i` of `H H^T`, in `workspace.square`. They are above the noise.
-    fn directions_from_rows(&mut self, stored: usize, workspace: &mut Workspace) {
-        let (rows, columns) = (self.rows, self.columns);
-        self.stored = stored;
-        self.directions.resize(stored * columns, 0.0);
-        let scaled = matrix_ref(&workspace.scaled[..rows * columns], rows, columns);
-        let vectors = matrix_ref(&workspace.square[..stored * rows], stored, rows);
-        let mut directions = matrix_mut(&mut self.directions, stored, columns);
-        multiply(1.0, vectors, scaled, 0.0, &mut directions);
+    /// For n < m: directions `u_i = H^T v_i / sigma_i` from as many eigenvectors `v_i` of
+    /// `H H^T`, one per row. They are above the noise.
+    fn directions_from_rows(
+        &self,
+        vectors: ArrayView2<'_, f64>,
+        scaled: ArrayView2<'_, f64>,
+        directions: &mut ArrayViewMut2<'_, f64>,
+        scratch: &mut Scratch,
+    ) {
+        multiply(1.0, vectors, scaled, 0.0, directions);
         for (mut direction, sigma) in directions.rows_mut().into_iter().zip(&self.sigma) {
             direction *= sigma.recip();
         }
-
-        let (Some(&largest), Some(&least)) = (self.sigma.first(), self.sigma.get(stored.saturating_sub(1)))
-        else {
-            return;
-        };
-        if GRAM_NOISE * (largest / least).powi(2) > 8.0 * self.eps {
-            self.orthonormalise(workspace);
+        let least = self.sigma.get(vectors.nrows().saturating_sub(1));
+        if let (Some(&largest), Some(&least)) = (self.sigma.first(), least)
+            && GRAM_NOISE * (largest / least).powi(2) > 8.0 * self.eps
+        {
+            orthonormalise(directions, self.eps, scratch);
         }
     }
+}
 
-    /// Gram-Schmidt in matrix form, to first order in the defect `E = D D^T - I`:
-    /// row i loses `sum_{j<i} E_ij d_j + E_ii d_i / 2`. A pass squares the defect, which the
-    /// numerical rank keeps below a tenth.
-    ///
-    /// Not the symmetric (Newton-Schulz) step: division by small sigma spoils
-    /// the later directions, and they alone must take the correction.
-    fn orthonormalise(&mut self, workspace: &mut Workspace) {
-        const PASSES: usize = 4;
-        let (kept, columns) = (self.stored, self.columns);
-        for _ in 0..PASSES {
-            let mut correction = matrix_in(&mut workspace.square, kept, kept);
-            let mut directions = matrix_mut(&mut self.directions, kept, columns);
-            multiply(1.0, directions.view(), directions.t(), 0.0, &mut correction);
-            let mut defect = 0.0f64;
-            for ((row, column), entry) in correction.indexed_iter_mut() {
-                *entry = match row.cmp(&column) {
-                    std::cmp::Ordering::Less => 0.0,
-                    std::cmp::Ordering::Equal => 0.5 * (*entry - 1.0),
-                    std::cmp::Ordering::Greater => *entry,
-                };
-                defect = defect.max(entry.abs());
-            }
-            if defect <= self.eps {
-                return;
-            }
-            let mut before = matrix_in(&mut workspace.scratch.products[0], kept, columns);
-            before.assign(&directions);
-            multiply(-1.0, correction.view(), before.view(), 1.0, &mut directions);
+/// Gram-Schmidt in matrix form, to first order in the defect `E = D D^T - I`:
+/// row i loses `sum_{j<i} E_ij d_j + E_ii d_i / 2`. A pass squares the defect, which the
+/// numerical rank keeps below a tenth.
+///
+/// Not the symmetric (Newton-Schulz) step: division by small sigma spoils
+/// the later directions, and they alone must take the correction.
+fn orthonormalise(directions: &mut ArrayViewMut2<'_, f64>, eps: f64, scratch: &mut Scratch) {
+    const PASSES: usize = 4;
+    let (count, columns) = directions.dim();
+    let [correction, before, ..] = &mut scratch.products;
+    let mut correction = matrix_in(correction, count, count);
+    let mut before = matrix_in(before, count, columns);
+    for _ in 0..PASSES {
+        multiply(1.0, directions.view(), directions.t(), 0.0, &mut correction);
+        let mut defect = 0.0f64;
+        for ((row, column), entry) in correction.indexed_iter_mut() {
+            *entry = match row.cmp(&column) {
+                std::cmp::Ordering::Less => 0.0,
+                std::cmp::Ordering::Equal => 0.5 * (*entry - 1.0),
+                std::cmp::Ordering::Greater => *entry,
+            };
+            defect = defect.max(entry.abs());
         }
+        if defect <= eps {
+            return;
+        }
+        before.assign(directions);
+        multiply(-1.0, correction.view(), before.view(), 1.0, directions);
     }
 }
 

@@ -3,45 +3,44 @@
 //! whole vectors of the processor.
 //!
 //! ```text
-//! A = Q T Q^T         reflections                       tridiagonal.rs
+//! A = Q T Q^T         Householder reflections           householder.rs
 //! T = W Lambda W^T    QL iteration without roots        rational_ql.rs
 //! Z = (Q W)^T         its rotations, applied to Q^T     rotations.rs
 //! ```
 //!
-//! The eigenvalues are known before any vector is: [`begin`] finds them, and
-//! [`all_vectors`] or [`largest_vectors`] follow, for as many as are wanted. The
-//! vectors are orthogonal to rounding whatever the eigenvalues, tied ones
+//! The eigenvalues are known before any vector is: [`SmallEigen::decompose`] finds them and
+//! gives a [`Decomposition`], of which all eigenvectors can be had, or only those of the largest
+//! values. The vectors are orthogonal to rounding whatever the eigenvalues, tied ones
 //! included: each is a product of rotations, and none is made orthogonal to another
 //! afterwards. What depends on the others only through `(lambda - A)^{-1}` needs
-//! none of them (`reduced.rs`).
+//! none of them (`tridiagonal.rs`).
 
+mod householder;
 mod rational_ql;
-mod reduced;
 mod rotations;
 mod tridiagonal;
 
-pub(crate) use reduced::{Reduced, SolveWorkspace};
-pub(crate) use tridiagonal::Definiteness;
+pub(crate) use householder::Definiteness;
+pub(crate) use tridiagonal::{SolveWorkspace, TridiagonalForm};
 
 use pulp::{Simd, WithSimd};
 
 use super::aligned::Aligned;
-use super::padded::{WIDEST, load};
-use crate::scalar::power_of_two_below;
+use super::padded::WIDEST;
 use rotations::Rotations;
 
 /// Larger matrices go to the backend: their rows leave the first cache, where
 /// blocks of reflections pay.
 pub(super) const LARGEST: usize = 128;
 
-/// Memory for matrices up to the largest order seen.
+/// The solver, with memory for matrices up to the largest order seen.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
-    pub(super) reduced: Reduced,
+pub(super) struct SmallEigen {
+    form: TridiagonalForm,
     /// The eigenvalues of T, as the iteration leaves them.
     values: Vec<f64>,
-    /// What is beside the diagonal during the iteration.
-    beside: Vec<f64>,
+    /// What is left off the diagonal during the iteration.
+    off_diag: Vec<f64>,
     rotations: Rotations,
     /// Positions of the eigenvalues, ascending.
     ascending: Vec<usize>,
@@ -52,116 +51,89 @@ pub(super) struct Memory {
     scratch: Aligned,
 }
 
-/// Eigenvalues, ascending, of the symmetric `order x order` matrix in `a`; the
-/// vectors can then be had from `memory`. `order` is at least 1 and the slices have
-/// the right lengths: the caller has looked.
-///
-/// False if the iteration did not converge.
-pub(super) fn begin(
-    order: usize,
-    a: &[f64],
-    definiteness: Definiteness,
-    values: &mut [f64],
-    memory: &mut Memory,
-) -> bool {
-    let stride = order.next_multiple_of(WIDEST);
-    let largest = a.iter().fold(0.0f64, |most, entry| most.max(entry.abs()));
-    // Squares of entries must neither overflow nor vanish.
-    let scale = power_of_two_below(largest);
-    let reduced = &mut memory.reduced;
-    (reduced.order, reduced.stride, reduced.scale) = (order, stride, scale);
-    reduced.reflections.reset(order * stride);
-    load(order, stride, a, scale, reduced.reflections.get_mut());
-    for buffer in [&mut reduced.tau, &mut reduced.diagonal, &mut reduced.beside] {
-        buffer.clear();
-        buffer.resize(order, 0.0);
-    }
-    pulp::Arch::new().dispatch(Reduce {
-        definiteness,
-        reduced,
-        scratch: &mut memory.scratch,
-    });
-    memory.values.clone_from(&reduced.diagonal);
-    memory.beside.clone_from(&reduced.beside);
-    if !rational_ql::diagonalise(&mut memory.values, &mut memory.beside, &mut memory.rotations) {
-        return false;
-    }
-    pulp::Arch::new().dispatch(TakeRoots {
-        rotations: &mut memory.rotations,
-    });
-    let Memory {
-        values: found,
-        ascending,
-        ..
-    } = memory;
-    ascending.clear();
-    ascending.extend(0..order);
-    ascending.sort_unstable_by(|&i, &j| found[i].total_cmp(&found[j]).then(i.cmp(&j)));
-    for (value, &from) in values.iter_mut().zip(&*ascending) {
-        *value = found[from] * scale;
-    }
-    true
-}
-
-/// All eigenvectors of the matrix that was begun with, one per row of `a`, in the order of their values.
-pub(super) fn all_vectors(a: &mut [f64], memory: &mut Memory) {
-    let Reduced { order, stride, .. } = memory.reduced;
-    memory.z.reset(order * stride);
-    pulp::Arch::new().dispatch(AllVectors { memory });
-    for (row, &from) in a.chunks_exact_mut(order).zip(&memory.ascending) {
-        row.copy_from_slice(&memory.z.get()[from * stride..from * stride + order]);
+impl SmallEigen {
+    /// The first half of a decomposition: the eigenvalues of the symmetric `order x order`
+    /// matrix in `a`; order >= 1. None if the iteration did not converge.
+    pub(super) fn decompose(
+        &mut self,
+        order: usize,
+        a: &[f64],
+        definiteness: Definiteness,
+    ) -> Option<Decomposition<'_>> {
+        self.form.reduce(order, a, definiteness, &mut self.scratch);
+        self.values.clone_from(&self.form.diag);
+        self.off_diag.clone_from(&self.form.off_diag);
+        if !rational_ql::diagonalise(&mut self.values, &mut self.off_diag, &mut self.rotations) {
+            return None;
+        }
+        pulp::Arch::new().dispatch(TakeRoots {
+            rotations: &mut self.rotations,
+        });
+        let found = &self.values;
+        self.ascending.clear();
+        self.ascending.extend(0..order);
+        self.ascending
+            .sort_unstable_by(|&i, &j| found[i].total_cmp(&found[j]).then(i.cmp(&j)));
+        Some(Decomposition { eigen: self })
     }
 }
 
-/// The eigenvectors of the largest eigenvalues, one per row of `out` and the largest
-/// first; as many as there is room for.
-pub(super) fn largest_vectors(out: &mut [f64], memory: &mut Memory) {
-    let Reduced { order, stride, .. } = memory.reduced;
-    let count = out.len() / order;
-    memory.z.reset(count * stride);
-    memory.lanes.reset(order * WIDEST);
-    pulp::Arch::new().dispatch(LargestVectors { count, memory });
-    for (row, from) in out
-        .chunks_exact_mut(order)
-        .zip(memory.z.get().chunks_exact(stride))
-    {
-        row.copy_from_slice(&from[..order]);
+/// A symmetric matrix whose eigenvalues are known; its eigenvectors are made when they are asked
+/// for.
+#[derive(Debug)]
+pub(crate) struct Decomposition<'a> {
+    eigen: &'a mut SmallEigen,
+}
+
+impl Decomposition<'_> {
+    /// The eigenvalues, ascending.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        let SmallEigen {
+            form,
+            values,
+            ascending,
+            ..
+        } = &*self.eigen;
+        ascending.iter().map(|&from| values[from] * form.scale)
+    }
+
+    /// All eigenvectors, one per row of `out`, in the order of their values.
+    pub(crate) fn all_vectors(&mut self, out: &mut [f64]) {
+        let TridiagonalForm { order, stride, .. } = self.eigen.form;
+        self.eigen.z.reset(order * stride);
+        pulp::Arch::new().dispatch(AllVectors { eigen: self.eigen });
+        for (row, &from) in out.chunks_exact_mut(order).zip(&self.eigen.ascending) {
+            row.copy_from_slice(&self.eigen.z.get()[from * stride..from * stride + order]);
+        }
+    }
+
+    /// The eigenvectors of the largest eigenvalues, one per row of `out` and the largest
+    /// first; as many as there is room for.
+    pub(crate) fn largest_vectors(&mut self, out: &mut [f64]) {
+        let TridiagonalForm { order, stride, .. } = self.eigen.form;
+        let count = out.len() / order;
+        self.eigen.z.reset(count * stride);
+        self.eigen.lanes.reset(order * WIDEST);
+        pulp::Arch::new().dispatch(LargestVectors {
+            count,
+            eigen: self.eigen,
+        });
+        for (row, from) in out
+            .chunks_exact_mut(order)
+            .zip(self.eigen.z.get().chunks_exact(stride))
+        {
+            row.copy_from_slice(&from[..order]);
+        }
+    }
+
+    /// The matrix in the form that was found on the way, in exchange for the memory that
+    /// `form` has.
+    pub(crate) fn into_tridiagonal(self, form: &mut TridiagonalForm) {
+        std::mem::swap(&mut self.eigen.form, form);
     }
 }
 
 /// From here on the work itself, compiled once for each width of vectors.
-struct Reduce<'a> {
-    definiteness: Definiteness,
-    reduced: &'a mut Reduced,
-    scratch: &'a mut Aligned,
-}
-
-impl WithSimd for Reduce<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Reduced {
-            stride,
-            reflections,
-            tau,
-            diagonal,
-            beside,
-            ..
-        } = self.reduced;
-        let outcome = [tau.as_mut_slice(), diagonal, beside];
-        let reflections = reflections.get_mut();
-        tridiagonal::reduce(
-            simd,
-            *stride,
-            self.definiteness,
-            reflections,
-            outcome,
-            self.scratch,
-        );
-    }
-}
-
 struct TakeRoots<'a> {
     rotations: &'a mut Rotations,
 }
@@ -176,7 +148,7 @@ impl WithSimd for TakeRoots<'_> {
 }
 
 struct AllVectors<'a> {
-    memory: &'a mut Memory,
+    eigen: &'a mut SmallEigen,
 }
 
 impl WithSimd for AllVectors<'_> {
@@ -184,21 +156,18 @@ impl WithSimd for AllVectors<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Memory {
-            reduced,
-            rotations,
-            z,
-            ..
-        } = self.memory;
+        let SmallEigen {
+            form, rotations, z, ..
+        } = self.eigen;
         let z = z.get_mut();
-        tridiagonal::accumulate(simd, reduced.stride, reduced.reflections.get(), &reduced.tau, z);
-        rotations.apply(simd, reduced.stride, z);
+        householder::accumulate(simd, form.stride, form.householder.get(), &form.tau, z);
+        rotations.apply(simd, form.stride, z);
     }
 }
 
 struct LargestVectors<'a> {
     count: usize,
-    memory: &'a mut Memory,
+    eigen: &'a mut SmallEigen,
 }
 
 impl WithSimd for LargestVectors<'_> {
@@ -206,33 +175,33 @@ impl WithSimd for LargestVectors<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Memory {
-            reduced,
+        let SmallEigen {
+            form,
             rotations,
             ascending,
             z,
             lanes,
             ..
-        } = self.memory;
-        let (order, stride) = (reduced.order, reduced.stride);
+        } = self.eigen;
+        let (order, stride) = (form.order, form.stride);
         let (z, lanes) = (z.get_mut(), lanes.get_mut());
         z.fill(0.0);
         for first in (0..self.count).step_by(WIDEST) {
-            let together = WIDEST.min(self.count - first);
+            let width = WIDEST.min(self.count - first);
             lanes.fill(0.0);
-            for lane in 0..together {
+            for lane in 0..width {
                 lanes[ascending[order - 1 - first - lane] * WIDEST + lane] = 1.0;
             }
             rotations.apply_backwards(simd, lanes);
-            // The coefficients come upside down, as T is.
-            for lane in 0..together {
+            // The coefficients come in reverse order, as T is.
+            for lane in 0..width {
                 let row = &mut z[(first + lane) * stride..][..order];
                 for i in 0..order {
                     row[order - 1 - i] = lanes[i * WIDEST + lane];
                 }
             }
         }
-        tridiagonal::to_original(simd, stride, reduced.reflections.get(), &reduced.tau, z);
+        householder::to_original(simd, stride, form.householder.get(), &form.tau, z);
     }
 }
 

@@ -4,7 +4,7 @@
 //! A sweep chases a rotation from the end of a block to its beginning, and each
 //! rotation waits for the one before it: the time is that of this chain, not of
 //! the arithmetic. With roots it is a root and a quotient long; on squares (of
-//! the cosines, of what is beside the diagonal) it is one quotient. The roots
+//! the cosines, of the off-diagonal entries) it is one quotient. The roots
 //! that the rotations of the eigenvectors need are left for later: processors divide
 //! and take roots in the same place, one at a time. Squares lose signs; they are
 //! kept apart.
@@ -17,34 +17,34 @@ const MOST_SWEEPS: usize = 60;
 /// Below this a squared cosine is 0, and the next step divides by nothing.
 const NO_COSINE: f64 = 1e-290;
 
-/// Turns the tridiagonal matrix into its eigenvalues, on `diagonal`, and says by
-/// which `rotations` of rows. `beside[k]` stands between entries k and k + 1 of the
+/// Turns the tridiagonal matrix into its eigenvalues, on `diag`, and says by
+/// which `rotations` of rows. `off_diag[k]` stands between entries k and k + 1 of the
 /// diagonal; its last entry is ignored. False if a value does not converge.
-pub(super) fn diagonalise(diagonal: &mut [f64], beside: &mut [f64], rotations: &mut Rotations) -> bool {
-    let order = diagonal.len();
-    beside[order - 1] = 0.0;
-    let norm = diagonal
+pub(super) fn diagonalise(diag: &mut [f64], off_diag: &mut [f64], rotations: &mut Rotations) -> bool {
+    let order = diag.len();
+    off_diag[order - 1] = 0.0;
+    let norm = diag
         .iter()
-        .chain(&*beside)
+        .chain(&*off_diag)
         .fold(0.0f64, |most, entry| most.max(entry.abs()));
     // What is left out in all is rounding of the matrix itself.
     let negligible = (0.5 * f64::EPSILON * norm).powi(2);
-    // Rows change their signs such that all beside the diagonal is positive.
+    // Rows change their signs such that all off-diagonal entries are positive.
     let mut negative = false;
-    rotations.begin(beside.iter().map(|entry| {
+    rotations.begin(off_diag.iter().map(|entry| {
         let here = negative;
         negative ^= *entry < 0.0;
         here
     }));
-    for entry in beside.iter_mut() {
+    for entry in off_diag.iter_mut() {
         *entry *= *entry;
     }
     for first in 0..order {
-        // Of what is beside the first entry; all others are positive.
+        // Of the first off-diagonal entry; all others are positive.
         let mut sign = 1.0;
         let mut sweeps = 0;
         loop {
-            let last = beside[first..]
+            let last = off_diag[first..]
                 .iter()
                 .position(|entry| *entry <= negligible)
                 .map_or(order - 1, |length| first + length);
@@ -57,8 +57,8 @@ pub(super) fn diagonalise(diagonal: &mut [f64], beside: &mut [f64], rotations: &
             sweeps += 1;
             rotations.begin_sweep(first, last);
             sign *= sweep(
-                &mut diagonal[first..=last],
-                &mut beside[first..last],
+                &mut diag[first..=last],
+                &mut off_diag[first..last],
                 rotations,
                 sign,
             );
@@ -67,26 +67,26 @@ pub(super) fn diagonalise(diagonal: &mut [f64], beside: &mut [f64], rotations: &
     true
 }
 
-/// One sweep over an unreduced block, with Wilkinson's shift. `sign` is that of
-/// what is beside the first entry; returned is what it has to be multiplied by.
-fn sweep(diagonal: &mut [f64], beside: &mut [f64], rotations: &mut Rotations, first_sign: f64) -> f64 {
-    let last = diagonal.len() - 1;
-    let root = beside[0].sqrt();
-    let slope = (diagonal[1] - diagonal[0]) / (2.0 * root);
-    let shift = diagonal[0] - root / (slope + (slope * slope + 1.0).sqrt().copysign(slope));
+/// One sweep over an unreduced block, with Wilkinson's shift. `first_sign` is that
+/// of the first off-diagonal entry; returned is what it has to be multiplied by.
+fn sweep(diag: &mut [f64], off_diag: &mut [f64], rotations: &mut Rotations, first_sign: f64) -> f64 {
+    let last = diag.len() - 1;
+    let root = off_diag[0].sqrt();
+    let slope = (diag[1] - diag[0]) / (2.0 * root);
+    let shift = diag[0] - root / (slope + (slope * slope + 1.0).sqrt().copysign(slope));
 
     // q is what the rotation turns onto the diagonal, q2 its square; gamma is q
     // times the cosine before it. cos2 and sin2 are squares too.
-    let mut gamma = diagonal[last] - shift;
+    let mut gamma = diag[last] - shift;
     let mut q2 = gamma * gamma;
     let mut sign_of_q = 1f64.copysign(gamma);
     let (mut cos2, mut sin2) = (1.0, 0.0);
     for i in (0..last).rev() {
-        let (b2, d) = (beside[i], diagonal[i]);
+        let (b2, d) = (off_diag[i], diag[i]);
         let r2 = q2 + b2;
         let inverse = r2.recip();
         if i + 1 != last {
-            beside[i + 1] = sin2 * r2;
+            off_diag[i + 1] = sin2 * r2;
         }
         let cos2_before = cos2;
         (cos2, sin2) = (q2 * inverse, b2 * inverse);
@@ -98,7 +98,7 @@ fn sweep(diagonal: &mut [f64], beside: &mut [f64], rotations: &mut Rotations, fi
         let numerator = q2 * (d - shift) - b2 * gamma;
         let gamma_before = gamma;
         gamma = numerator * inverse;
-        diagonal[i + 1] = gamma_before + (d - gamma);
+        diag[i + 1] = gamma_before + (d - gamma);
         if cos2 > NO_COSINE {
             // gamma^2 / cos2, without waiting for either.
             q2 = numerator * numerator / (r2 * q2);
@@ -109,7 +109,7 @@ fn sweep(diagonal: &mut [f64], beside: &mut [f64], rotations: &mut Rotations, fi
         }
         rotations.push_squared(cosine, sine);
     }
-    beside[0] = sin2 * q2;
-    diagonal[0] = shift + gamma;
+    off_diag[0] = sin2 * q2;
+    diag[0] = shift + gamma;
     sign_of_q
 }

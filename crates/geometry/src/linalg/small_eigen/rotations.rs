@@ -12,14 +12,14 @@ use pulp::Simd;
 
 use super::super::padded::{WIDEST, vectors_mut};
 
-/// As many vectors are turned at once as keep their sums in registers.
+/// As many vectors are rotated at once as keep their sums in registers.
 const PANEL: usize = 4;
 
 #[derive(Debug, Default)]
 pub(super) struct Rotations {
     /// Cosine and sine, in order.
-    turns: Vec<[f64; 2]>,
-    /// First and last row of each sweep. Its turns go from its end to its beginning.
+    pairs: Vec<[f64; 2]>,
+    /// First and last row of each sweep. Its rotations go from its end to its beginning.
     sweeps: Vec<(usize, usize)>,
     /// Which rows change their sign before all else.
     negative: Vec<bool>,
@@ -28,12 +28,12 @@ pub(super) struct Rotations {
 impl Rotations {
     /// Forgets what was, and keeps the signs of the rows.
     pub(super) fn begin(&mut self, negative: impl Iterator<Item = bool>) {
-        self.turns.clear();
+        self.pairs.clear();
         self.sweeps.clear();
         self.negative.clear();
         self.negative.extend(negative);
         // As many as are usual, and more.
-        self.turns.reserve(self.negative.len() * self.negative.len());
+        self.pairs.reserve(self.negative.len() * self.negative.len());
         self.sweeps.reserve(4 * self.negative.len());
     }
 
@@ -45,13 +45,13 @@ impl Rotations {
     /// the squares of c and s, with their signs.
     #[inline(always)]
     pub(super) fn push_squared(&mut self, cosine: f64, sine: f64) {
-        self.turns.push([cosine, sine]);
+        self.pairs.push([cosine, sine]);
     }
 
     /// Takes the roots, once all has been written down.
     #[inline(always)]
     pub(super) fn take_roots<S: Simd>(&mut self, simd: S) {
-        let (vectors, rest) = S::as_mut_simd_f64s(self.turns.as_flattened_mut());
+        let (vectors, rest) = S::as_mut_simd_f64s(self.pairs.as_flattened_mut());
         for squared in vectors {
             let size = simd.abs_f64s(*squared);
             let sign = simd.xor_f64s(size, *squared);
@@ -62,7 +62,7 @@ impl Rotations {
         }
     }
 
-    /// Turns the rows of `z`.
+    /// Rotates the rows of `z`.
     #[inline(always)]
     pub(super) fn apply<S: Simd>(&self, simd: S, stride: usize, z: &mut [f64]) {
         for (row, _) in z
@@ -75,7 +75,7 @@ impl Rotations {
             }
         }
         // Columns in panels, each through all sweeps: it stays in the first cache, and
-        // the row that two turns share stays in registers.
+        // the row that two rotations share stays in registers.
         let width = size_of::<S::f64s>() / size_of::<f64>();
         let mut from = 0;
         while from < stride {
@@ -100,10 +100,10 @@ impl Rotations {
         columns: Range<usize>,
         z: &mut [f64],
     ) {
-        let mut turns = &self.turns[..];
+        let mut pairs = &self.pairs[..];
         for &(first, last) in &self.sweeps {
-            let (sweep, rest) = turns.split_at(last - first);
-            turns = rest;
+            let (sweep, rest) = pairs.split_at(last - first);
+            pairs = rest;
             let rows = &mut z[first * stride..(last + 1) * stride];
             let mut y = [simd.splat_f64s(0.0); N];
             y.copy_from_slice(&vectors_mut::<S>(&mut rows[(last - first) * stride..][columns.clone()])[..N]);
@@ -122,16 +122,16 @@ impl Rotations {
         }
     }
 
-    /// Turns the entries of up to [`WIDEST`] vectors backwards; `lanes` has a row of
+    /// Rotates the entries of up to [`WIDEST`] vectors backwards; `lanes` has a row of
     /// that many per entry.
     #[inline(always)]
     pub(super) fn apply_backwards<S: Simd>(&self, simd: S, lanes: &mut [f64]) {
         // Of a row of lanes; the widest vectors need one.
         match WIDEST * size_of::<f64>() / size_of::<S::f64s>() {
-            1 => self.turn_back::<S, 1>(simd, lanes),
-            2 => self.turn_back::<S, 2>(simd, lanes),
-            4 => self.turn_back::<S, 4>(simd, lanes),
-            _ => self.turn_back::<S, 8>(simd, lanes),
+            1 => self.rotate_back::<S, 1>(simd, lanes),
+            2 => self.rotate_back::<S, 2>(simd, lanes),
+            4 => self.rotate_back::<S, 4>(simd, lanes),
+            _ => self.rotate_back::<S, 8>(simd, lanes),
         }
         for (row, _) in lanes
             .chunks_exact_mut(WIDEST)
@@ -145,11 +145,11 @@ impl Rotations {
     }
 
     #[inline(always)]
-    fn turn_back<S: Simd, const N: usize>(&self, simd: S, lanes: &mut [f64]) {
-        let mut turns = &self.turns[..];
+    fn rotate_back<S: Simd, const N: usize>(&self, simd: S, lanes: &mut [f64]) {
+        let mut pairs = &self.pairs[..];
         for &(first, last) in self.sweeps.iter().rev() {
-            let (rest, sweep) = turns.split_at(turns.len() - (last - first));
-            turns = rest;
+            let (rest, sweep) = pairs.split_at(pairs.len() - (last - first));
+            pairs = rest;
             let rows = vectors_mut::<S>(&mut lanes[first * WIDEST..(last + 1) * WIDEST]);
             let mut x = [simd.splat_f64s(0.0); N];
             x.copy_from_slice(&rows[..N]);

@@ -6,31 +6,30 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Definiteness, LARGEST, Memory, SolveWorkspace, all_vectors, begin, largest_vectors};
+use super::{Decomposition, Definiteness, LARGEST, SmallEigen, SolveWorkspace, TridiagonalForm};
 use crate::GrassmannPoint;
 
 /// How far `Z^T Lambda Z` is from A and `Z Z^T` from 1, in units of
 /// `eps order |A|` and `eps order`.
-fn defects(a: &Array2<f64>, memory: &mut Memory) -> (f64, f64) {
+fn defects(a: &Array2<f64>, memory: &mut SmallEigen) -> (f64, f64) {
     defects_given(a, Definiteness::Unknown, memory)
 }
 
-fn defects_given(a: &Array2<f64>, definiteness: Definiteness, memory: &mut Memory) -> (f64, f64) {
+fn defects_given(a: &Array2<f64>, definiteness: Definiteness, memory: &mut SmallEigen) -> (f64, f64) {
     let order = a.nrows();
     let mut rows: Vec<f64> = a.iter().copied().collect();
-    let mut values = vec![f64::NAN; order];
-    assert!(
-        begin(order, &rows, definiteness, &mut values, memory),
-        "no convergence: {a:?}"
-    );
-    all_vectors(&mut rows, memory);
+    let mut eigen = memory
+        .decompose(order, &rows, definiteness)
+        .expect("no convergence");
+    let values: Vec<f64> = eigen.values().collect();
+    eigen.all_vectors(&mut rows);
     assert!(
         values.windows(2).all(|pair| pair[0] <= pair[1]),
         "not ascending: {values:?}"
     );
     let rows = ArrayView2::from_shape((order, order), &rows).unwrap();
     let values = ndarray::Array1::from_vec(values);
-    assert_some_are_those_of_all(rows, memory);
+    assert_some_are_those_of_all(rows, &mut eigen);
     let norm = a
         .iter()
         .fold(f64::MIN_POSITIVE, |most, entry| most.max(entry.abs()));
@@ -44,23 +43,26 @@ fn defects_given(a: &Array2<f64>, definiteness: Definiteness, memory: &mut Memor
 }
 
 /// Eigenvalues, and eigenvectors in the place of the matrix; false if it does not converge.
-fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], memory: &mut Memory) -> bool {
-    let converged = begin(order, a, Definiteness::Unknown, values, memory);
-    if converged {
-        all_vectors(a, memory);
+fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], memory: &mut SmallEigen) -> bool {
+    let Some(mut eigen) = memory.decompose(order, a, Definiteness::Unknown) else {
+        return false;
+    };
+    for (to, from) in values.iter_mut().zip(eigen.values()) {
+        *to = from;
     }
-    converged
+    eigen.all_vectors(a);
+    true
 }
 
 /// Whichever way they are made, the vectors are the same, ties included: they come
 /// from the same rotations.
 #[track_caller]
-fn assert_some_are_those_of_all(all: ArrayView2<'_, f64>, memory: &mut Memory) {
+fn assert_some_are_those_of_all(all: ArrayView2<'_, f64>, eigen: &mut Decomposition<'_>) {
     let order = all.nrows();
     for count in [1, 2, 8, 9, 17, order] {
         let count = count.min(order);
         let mut some = Array2::from_elem((count, order), f64::NAN);
-        largest_vectors(some.as_slice_mut().unwrap(), memory);
+        eigen.largest_vectors(some.as_slice_mut().unwrap());
         for (i, row) in some.rows().into_iter().enumerate() {
             let apart = &row - &all.row(order - 1 - i);
             let apart = largest(&apart.insert_axis(ndarray::Axis(0))) / (f64::EPSILON * order as f64);
@@ -80,7 +82,7 @@ fn largest(a: &Array2<f64>) -> f64 {
 }
 
 #[track_caller]
-fn assert_decomposed(a: &Array2<f64>, memory: &mut Memory) {
+fn assert_decomposed(a: &Array2<f64>, memory: &mut SmallEigen) {
     let (residual, orthogonality) = defects(a, memory);
     assert!(
         residual <= 8.0 && orthogonality <= 8.0,
@@ -99,7 +101,7 @@ fn with_eigenvalues(values: &[f64], rng: &mut ChaCha8Rng) -> Array2<f64> {
 #[test]
 fn every_order_up_to_the_largest() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut memory = Memory::default();
+    let mut memory = SmallEigen::default();
     for order in (1..=LARGEST).rev() {
         let a = Array2::from_shape_simple_fn((order, order), || rng.random_range(-1.0..1.0));
         assert_decomposed(&(&a + &a.t()), &mut memory);
@@ -111,7 +113,7 @@ fn every_order_up_to_the_largest() {
 #[test]
 fn entries_whose_squares_are_hardly_numbers() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let mut memory = Memory::default();
+    let mut memory = SmallEigen::default();
     for exponent in [
         -130, -139, -141, -150, -154, -158, -159, -160, -161, -162, -170, -300, -320,
     ] {
@@ -129,7 +131,7 @@ fn entries_whose_squares_are_hardly_numbers() {
 #[test]
 fn spectra_that_are_hard() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
-    let mut memory = Memory::default();
+    let mut memory = SmallEigen::default();
     for order in [2, 3, 7, 8, 9, 16, 31, 64, 65] {
         let spectra: [Vec<f64>; 9] = [
             vec![1.0; order],                                                  // all tied
@@ -154,7 +156,7 @@ fn spectra_that_are_hard() {
 
 #[test]
 fn matrices_with_structure() {
-    let mut memory = Memory::default();
+    let mut memory = SmallEigen::default();
     for order in [1, 2, 5, 8, 17, 64] {
         let line = |value: &dyn Fn(usize, usize) -> f64| {
             Array2::from_shape_fn((order, order), |(i, j)| value(i.min(j), i.max(j)))
@@ -187,7 +189,7 @@ fn matrices_with_structure() {
 #[test]
 fn any_scale() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let mut memory = Memory::default();
+    let mut memory = SmallEigen::default();
     let a = with_eigenvalues(&[3.0, 2.0, 1.0, 0.5, 1e-9], &mut rng);
     for scale in [1e-307, 1e-160, 1e-30, 1e30, 1e150, 5e306] {
         assert_decomposed(&(&a * scale), &mut memory);
@@ -202,16 +204,16 @@ fn any_scale() {
 #[test]
 fn the_same_bits_in_used_memory() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
-    let mut used = Memory::default();
+    let mut used = SmallEigen::default();
     for order in [40, 3, 17, 64, 1, 9] {
         let a = Array2::from_shape_simple_fn((order, order), || rng.random_range(-1.0..1.0));
         let a: Vec<f64> = (&a + &a.t()).into_iter().collect();
-        let decompose = |memory: &mut Memory| {
+        let decompose = |memory: &mut SmallEigen| {
             let (mut rows, mut values) = (a.clone(), vec![0.0; order]);
             assert!(eigh_in_place(order, &mut rows, &mut values, memory));
             (rows, values)
         };
-        assert_eq!(decompose(&mut used), decompose(&mut Memory::default()));
+        assert_eq!(decompose(&mut used), decompose(&mut SmallEigen::default()));
     }
 }
 
@@ -234,7 +236,7 @@ proptest! {
             let first = h.row(0).to_owned();
             h.row_mut(rows - 1).assign(&first);
         }
-        let mut memory = Memory::default();
+        let mut memory = SmallEigen::default();
         for definiteness in [Definiteness::Unknown, Definiteness::Semidefinite] {
             let (residual, orthogonality) = defects_given(&h.t().dot(&h), definiteness, &mut memory);
             prop_assert!(residual <= 8.0 && orthogonality <= 8.0, "{residual} {orthogonality}");
@@ -246,7 +248,7 @@ proptest! {
 #[test]
 fn no_more_is_reduced_than_there_is() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
-    let mut memory = Memory::default();
+    let mut memory = SmallEigen::default();
     for order in [2, 7, 8, 30, 64, 100] {
         for rank in [0, 1, 2, 5, order] {
             let h = Array2::from_shape_simple_fn((rank, order), || rng.random_range(-1.0..1.0f64));
@@ -256,7 +258,7 @@ fn no_more_is_reduced_than_there_is() {
                 residual <= 8.0 && orthogonality <= 8.0,
                 "{residual} {orthogonality}"
             );
-            let reflections = memory.reduced.tau.iter().filter(|tau| **tau != 0.0).count();
+            let reflections = memory.form.tau.iter().filter(|tau| **tau != 0.0).count();
             assert!(
                 reflections <= rank + 1,
                 "{reflections} reflections for rank {rank} of {order}"
@@ -270,7 +272,8 @@ fn no_more_is_reduced_than_there_is() {
 #[test]
 fn solutions_beside_an_eigenvector() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
-    let (mut memory, mut workspace) = (Memory::default(), SolveWorkspace::default());
+    let (mut memory, mut workspace) = (SmallEigen::default(), SolveWorkspace::default());
+    let mut form = TridiagonalForm::default();
     for order in [2, 3, 8, 9, 30, 64, 128] {
         let spectra: [Vec<f64>; 4] = [
             (0..order).map(|i| 1.0 / (1.0 + i as f64)).collect(),
@@ -287,9 +290,10 @@ fn solutions_beside_an_eigenvector() {
         }) {
             let a = with_eigenvalues(spectrum, &mut rng);
             let mut vectors: Vec<f64> = a.iter().copied().collect();
-            let mut values = vec![0.0; order];
-            assert!(begin(order, &vectors, definiteness, &mut values, &mut memory));
-            all_vectors(&mut vectors, &mut memory);
+            let mut eigen = memory.decompose(order, &vectors, definiteness).unwrap();
+            let values: Vec<f64> = eigen.values().collect();
+            eigen.all_vectors(&mut vectors);
+            eigen.into_tridiagonal(&mut form);
             let vectors = ArrayView2::from_shape((order, order), &vectors).unwrap();
             let (lambda, kept) = (values[order - 1], vectors.row(order - 1));
             let beside = |x: &mut Array1<f64>| {
@@ -305,9 +309,7 @@ fn solutions_beside_an_eigenvector() {
             // In company: each row has its own lambda.
             let mut rows = Array2::from_shape_fn((3, order), |(_, column)| b[column]);
             let lambdas = [2.0 * lambda, lambda, 1.5 * lambda];
-            memory
-                .reduced
-                .solve(&lambdas, rows.as_slice_mut().unwrap(), &mut workspace);
+            form.solve(&lambdas, rows.as_slice_mut().unwrap(), &mut workspace);
             let mut x = rows.row(1).to_owned();
             beside(&mut x);
             let apart = (&x - &expected).dot(&(&x - &expected)).sqrt() / expected.dot(&expected).sqrt();

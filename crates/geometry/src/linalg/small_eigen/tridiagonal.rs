@@ -1,343 +1,260 @@
-//! From a symmetric matrix to a tridiagonal one by Householder reflections
-//! `1 - tau v v^T`, and their product.
-//!
-//! The tridiagonal matrix comes upside down: what the first row gives is its
-//! last entry. Reduction from the first row on finds the large eigenvalues
-//! there, and QL iteration, which begins at the other end, then takes a tenth
-//! fewer rotations.
+//! A symmetric matrix in the form `A = s Q T Q^T`, T tridiagonal, and what can be
+//! had of it without its eigenvectors: solutions of `(lambda - A) x = b`.
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::super::aligned::Aligned;
-use super::super::padded::{start_of_vector, vectors, vectors_mut};
+use super::super::padded::{WIDEST, load};
+use super::householder::{self, Definiteness};
+use crate::scalar::power_of_two_below;
 
-/// Below this the squares of what a reflection would take away count as nothing,
-/// the matrix being scaled to entries of 1: squares near the least number there is
-/// have few digits, and a reflection made of them is none.
-const NOTHING: f64 = 1e-280;
-
-/// What is left of a positive semidefinite matrix counts as nothing if its diagonal adds
-/// up to no more than this share of the whole: rounding alone leaves as much.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
-
-/// What is known of the signs of a matrix's eigenvalues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Definiteness {
-    /// None is negative but for rounding: no entry is larger than the diagonal.
-    Semidefinite,
-    Unknown,
+/// The form, and the room for it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TridiagonalForm {
+    pub(super) order: usize,
+    /// The length of a row of `householder`.
+    pub(super) stride: usize,
+    /// s, a power of two.
+    pub(super) scale: f64,
+    /// The vectors of reflections whose product is Q; order x stride.
+    pub(super) householder: Aligned,
+    pub(super) tau: Vec<f64>,
+    /// The diagonal of T, from its end.
+    pub(super) diag: Vec<f64>,
+    /// Entry k stands between entries k and k + 1 of `diag`; the last is unused.
+    pub(super) off_diag: Vec<f64>,
 }
 
-/// Reduces the matrix in `a`: diagonal k (from the end) and what is beside it;
-/// row k of `a` keeps reflection k, its `v`, and `tau` the rest of it. All three are 0
-/// before.
-///
-/// Of a semidefinite matrix no more is reduced than there is: `tau`, and with it the
-/// reflections, stay 0 from where the rest is rounding. Matrices from few distinct rows are
-/// such, and those whose eigenvalues fall fast.
-#[inline(always)]
-pub(super) fn reduce<S: Simd>(
-    simd: S,
-    stride: usize,
-    definiteness: Definiteness,
-    a: &mut [f64],
-    [tau, diagonal, beside]: [&mut [f64]; 3],
-    scratch: &mut Aligned,
-) {
-    let order = a.len() / stride;
-    scratch.reset(5 * stride);
-    let scratch = scratch.get_mut();
-    scratch.fill(0.0);
-    // The reflection that rows still wait for, and what it subtracts:
-    // `row_i -= v_i w + w_i v`.
-    let (mut v, rest) = scratch.split_at_mut(stride);
-    let (w, rest) = rest.split_at_mut(stride);
-    // The reflection after it, and `S v` of the rows below.
-    let (mut next, rest) = rest.split_at_mut(stride);
-    let (product, left) = rest.split_at_mut(stride);
-    // The diagonal of what is left, ahead of the rows.
-    for i in 0..order {
-        left[i] = a[i * stride + i];
+/// Memory for solutions.
+#[derive(Debug, Default)]
+pub(crate) struct SolveWorkspace {
+    /// Right sides, and then solutions, in rows of whole vectors.
+    rows: Aligned,
+    /// One of them in reverse order, as T is.
+    reversed: Vec<f64>,
+    pivots: Vec<f64>,
+    /// The two diagonals above them.
+    above: Vec<f64>,
+    far_above: Vec<f64>,
+}
+
+impl TridiagonalForm {
+    /// Takes the form of the symmetric `order x order` matrix in `a`, order >= 1.
+    pub(super) fn reduce(
+        &mut self,
+        order: usize,
+        a: &[f64],
+        definiteness: Definiteness,
+        scratch: &mut Aligned,
+    ) {
+        let stride = order.next_multiple_of(WIDEST);
+        let largest = a.iter().fold(0.0f64, |most, entry| most.max(entry.abs()));
+        // Squares of entries must neither overflow nor vanish.
+        let scale = power_of_two_below(largest);
+        (self.order, self.stride, self.scale) = (order, stride, scale);
+        self.householder.reset(order * stride);
+        load(order, stride, a, scale, self.householder.get_mut());
+        for buffer in [&mut self.tau, &mut self.diag, &mut self.off_diag] {
+            buffer.clear();
+            buffer.resize(order, 0.0);
+        }
+        pulp::Arch::new().dispatch(Reduce {
+            definiteness,
+            form: self,
+            scratch,
+        });
     }
-    let negligible = match definiteness {
-        Definiteness::Semidefinite => ROUNDING * left.iter().sum::<f64>(),
-        Definiteness::Unknown => -1.0,
-    };
-    for k in 0..order {
-        let (head, below) = a[k * stride..].split_at_mut(stride);
-        let from = start_of_vector(k);
-        update(simd, &mut head[from..], &v[from..], &w[from..], v[k], w[k]);
-        diagonal[order - 1 - k] = head[k];
-        left[k] = 0.0;
-        if k + 1 == order {
-            break;
-        }
-        let first = k + 1;
-        let from = start_of_vector(first);
-        let reflection = reflect(simd, &head[from..], &mut next[from..], first - from);
-        tau[k] = reflection.tau;
-        beside[order - 2 - k] = reflection.beside;
-        head[from..].copy_from_slice(&next[from..]);
 
-        // Rows are brought up to date in the pass that multiplies them by the
-        // next reflection: each is read and written once per step.
-        let waiting = Waiting {
-            v: &v[from..],
-            w: &w[from..],
-            next: &next[from..],
-        };
-        let mut fours = below.chunks_exact_mut(4 * stride);
-        let mut i = first;
-        for four in &mut fours {
-            let sums = waiting.four_rows(simd, four, stride, from, [&v[i..i + 4], &w[i..i + 4]]);
-            product[i..i + 4].copy_from_slice(&sums);
-            i += 4;
-        }
-        for row in fours.into_remainder().chunks_exact_mut(stride) {
-            update(simd, &mut row[from..], &v[from..], &w[from..], v[i], w[i]);
-            product[i] = dot(simd, &row[from..], &next[from..]);
-            i += 1;
-        }
-
-        // w = tau S v - (tau^2 / 2) (v^T S v) v
-        std::mem::swap(&mut v, &mut next);
-        product[from..first].fill(0.0);
-        let t = reflection.tau;
-        let half = simd.splat_f64s(-0.5 * t * t * dot(simd, &v[from..], &product[from..]));
-        let t = simd.splat_f64s(t);
-        let parts = vectors::<S>(&product[from..])
-            .iter()
-            .zip(vectors::<S>(&v[from..]));
-        for (w, (product, v)) in vectors_mut::<S>(&mut w[from..]).iter_mut().zip(parts) {
-            *w = simd.mul_add_e_f64s(half, *v, simd.mul_f64s(t, *product));
-        }
-        if negligible >= 0.0
-            && subtract_diagonal(simd, &v[from..], &w[from..], &mut left[from..]) <= negligible
+    /// Row i of `rows` (as many as `lambda`, of the matrix's order) becomes
+    /// `(lambda_i - A)^{-1} row_i`.
+    ///
+    /// Where `lambda_i` is an eigenvalue to rounding, as it is meant to be, the solution
+    /// has some multiple of its eigenvector in it, about as long as the rest if the row
+    /// has none; the caller takes it out.
+    pub(crate) fn solve(&self, lambda: &[f64], rows: &mut [f64], workspace: &mut SolveWorkspace) {
+        let largest = lambda.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let SolveWorkspace {
+            rows: padded,
+            reversed,
+            pivots,
+            above,
+            far_above,
+        } = workspace;
+        padded.reset(lambda.len() * self.stride);
+        for (to, from) in padded
+            .get_mut()
+            .chunks_exact_mut(self.stride)
+            .zip(rows.chunks_exact(self.order))
         {
-            break;
+            to[..self.order].copy_from_slice(from);
+            to[self.order..].fill(0.0);
         }
-    }
-}
-
-/// `left_i -= 2 v_i w_i`; the sum of what is left, regardless of signs.
-#[inline(always)]
-fn subtract_diagonal<S: Simd>(simd: S, v: &[f64], w: &[f64], left: &mut [f64]) -> f64 {
-    let mut sum = simd.splat_f64s(0.0);
-    let minus_two = simd.splat_f64s(-2.0);
-    let parts = vectors::<S>(v).iter().zip(vectors::<S>(w));
-    for (left, (v, w)) in vectors_mut::<S>(left).iter_mut().zip(parts) {
-        *left = simd.mul_add_e_f64s(simd.mul_f64s(minus_two, *v), *w, *left);
-        sum = simd.add_f64s(sum, simd.abs_f64s(*left));
-    }
-    simd.reduce_sum_f64s(sum)
-}
-
-/// `Z = Q^T` with the rows upside down, as `reduce` numbers them, from the
-/// reflections in `a`.
-#[inline(always)]
-pub(super) fn accumulate<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], z: &mut [f64]) {
-    let order = a.len() / stride;
-    z.fill(0.0);
-    for i in 0..order {
-        z[(order - 1 - i) * stride + i] = 1.0;
-    }
-    for k in (0..order.saturating_sub(1)).rev() {
-        // Rows 0 to k of Q^T are still those of the identity.
-        reflect_rows(simd, stride, k, a, tau[k], &mut z[..(order - 1 - k) * stride]);
-    }
-}
-
-/// Rows `x` become `x Q^T`: coefficients in the basis of the tridiagonal matrix
-/// (right way up) become those of the matrix itself.
-#[inline(always)]
-pub(super) fn to_original<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
-    for k in (0..(a.len() / stride).saturating_sub(1)).rev() {
-        reflect_rows(simd, stride, k, a, tau[k], rows);
-    }
-}
-
-/// The reverse, `x Q`.
-#[inline(always)]
-pub(super) fn to_tridiagonal<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
-    // There is none for the last row.
-    let reflections = (a.len() / stride).saturating_sub(1);
-    for (k, tau) in tau[..reflections].iter().enumerate() {
-        reflect_rows(simd, stride, k, a, *tau, rows);
-    }
-}
-
-/// Reflection k of rows.
-#[inline(always)]
-fn reflect_rows<S: Simd>(simd: S, stride: usize, k: usize, a: &[f64], tau: f64, rows: &mut [f64]) {
-    if tau == 0.0 {
-        return;
-    }
-    let from = start_of_vector(k + 1);
-    let v = &a[k * stride + from..(k + 1) * stride];
-    let mut fours = rows.chunks_exact_mut(4 * stride);
-    for four in &mut fours {
-        reflect_four_rows(simd, four, stride, from, v, tau);
-    }
-    for row in fours.into_remainder().chunks_exact_mut(stride) {
-        let sum = simd.splat_f64s(-tau * dot(simd, &row[from..], v));
-        for (entry, v) in vectors_mut::<S>(&mut row[from..]).iter_mut().zip(vectors::<S>(v)) {
-            *entry = simd.mul_add_e_f64s(sum, *v, *entry);
+        self.change_basis(padded.get_mut(), Direction::ToTridiagonal);
+        for buffer in [&mut *reversed, &mut *pivots, &mut *above, &mut *far_above] {
+            buffer.resize(self.order, 0.0);
         }
-    }
-}
-
-/// A reflection that takes a row to a multiple of its first entry.
-struct Reflection {
-    tau: f64,
-    /// The multiple.
-    beside: f64,
-}
-
-/// The reflection of `row[first..]`; its vector, 1 at `first` and 0 before it,
-/// goes to `v`.
-#[inline(always)]
-fn reflect<S: Simd>(simd: S, row: &[f64], v: &mut [f64], first: usize) -> Reflection {
-    v.copy_from_slice(row);
-    v[..first].fill(0.0);
-    let head = v[first];
-    v[first] = 0.0;
-    let rest = dot(simd, v, v);
-    if rest < NOTHING {
-        v.fill(0.0);
-        v[first] = 1.0;
-        return Reflection {
-            tau: 0.0,
-            beside: head,
+        let mut system = Elimination {
+            pivots,
+            above,
+            far_above,
         };
-    }
-    // Away from the entry: no cancellation.
-    let beside = -(head * head + rest).sqrt().copysign(head);
-    let inverse = simd.splat_f64s((head - beside).recip());
-    for entry in vectors_mut::<S>(v) {
-        *entry = simd.mul_f64s(*entry, inverse);
-    }
-    v[first] = 1.0;
-    Reflection {
-        tau: (beside - head) / beside,
-        beside,
-    }
-}
-
-/// `row -= v_i w + w_i v`
-#[inline(always)]
-fn update<S: Simd>(simd: S, row: &mut [f64], v: &[f64], w: &[f64], v_i: f64, w_i: f64) {
-    let (v_i, w_i) = (simd.splat_f64s(-v_i), simd.splat_f64s(-w_i));
-    let parts = vectors::<S>(v).iter().zip(vectors::<S>(w));
-    for (entry, (v, w)) in vectors_mut::<S>(row).iter_mut().zip(parts) {
-        *entry = simd.mul_add_e_f64s(v_i, *w, simd.mul_add_e_f64s(w_i, *v, *entry));
-    }
-}
-
-#[inline(always)]
-fn dot<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
-    let mut sum = simd.splat_f64s(0.0);
-    for (x, y) in vectors::<S>(x).iter().zip(vectors::<S>(y)) {
-        sum = simd.mul_add_e_f64s(*x, *y, sum);
-    }
-    simd.reduce_sum_f64s(sum)
-}
-
-/// Four rows as `length` vectors each, from column `from` on.
-///
-/// Here and below nothing goes through a closure or `map`: they are compiled
-/// for the oldest processor, and the vectors with them.
-#[inline(always)]
-fn four_rows<S: Simd>(four: &mut [f64], stride: usize, from: usize, length: usize) -> [&mut [S::f64s]; 4] {
-    let (first, rest) = four.split_at_mut(stride);
-    let (second, rest) = rest.split_at_mut(stride);
-    let (third, fourth) = rest.split_at_mut(stride);
-    [
-        &mut vectors_mut::<S>(&mut first[from..])[..length],
-        &mut vectors_mut::<S>(&mut second[from..])[..length],
-        &mut vectors_mut::<S>(&mut third[from..])[..length],
-        &mut vectors_mut::<S>(&mut fourth[from..])[..length],
-    ]
-}
-
-#[inline(always)]
-fn reduce_four<S: Simd>(simd: S, sums: [S::f64s; 4]) -> [f64; 4] {
-    [
-        simd.reduce_sum_f64s(sums[0]),
-        simd.reduce_sum_f64s(sums[1]),
-        simd.reduce_sum_f64s(sums[2]),
-        simd.reduce_sum_f64s(sums[3]),
-    ]
-}
-
-#[inline(always)]
-fn splat_four<S: Simd>(simd: S, factor: f64, values: &[f64]) -> [S::f64s; 4] {
-    [
-        simd.splat_f64s(factor * values[0]),
-        simd.splat_f64s(factor * values[1]),
-        simd.splat_f64s(factor * values[2]),
-        simd.splat_f64s(factor * values[3]),
-    ]
-}
-
-/// What a step does to the rows below its own.
-struct Waiting<'a> {
-    v: &'a [f64],
-    w: &'a [f64],
-    next: &'a [f64],
-}
-
-impl Waiting<'_> {
-    /// Brings four rows up to date and multiplies them by the next reflection:
-    /// four at once, so that what they share is loaded once.
-    #[inline(always)]
-    fn four_rows<S: Simd>(
-        &self,
-        simd: S,
-        four: &mut [f64],
-        stride: usize,
-        from: usize,
-        [v_i, w_i]: [&[f64]; 2],
-    ) -> [f64; 4] {
-        let next = vectors::<S>(self.next);
-        let length = next.len();
-        let (v, w) = (&vectors::<S>(self.v)[..length], &vectors::<S>(self.w)[..length]);
-        let [r0, r1, r2, r3] = four_rows::<S>(four, stride, from, length);
-        let [v0, v1, v2, v3] = splat_four(simd, -1.0, v_i);
-        let [w0, w1, w2, w3] = splat_four(simd, -1.0, w_i);
-        let mut sums = [simd.splat_f64s(0.0); 4];
-        for j in 0..length {
-            let (v, w, x) = (v[j], w[j], next[j]);
-            r0[j] = simd.mul_add_e_f64s(v0, w, simd.mul_add_e_f64s(w0, v, r0[j]));
-            r1[j] = simd.mul_add_e_f64s(v1, w, simd.mul_add_e_f64s(w1, v, r1[j]));
-            r2[j] = simd.mul_add_e_f64s(v2, w, simd.mul_add_e_f64s(w2, v, r2[j]));
-            r3[j] = simd.mul_add_e_f64s(v3, w, simd.mul_add_e_f64s(w3, v, r3[j]));
-            sums[0] = simd.mul_add_e_f64s(r0[j], x, sums[0]);
-            sums[1] = simd.mul_add_e_f64s(r1[j], x, sums[1]);
-            sums[2] = simd.mul_add_e_f64s(r2[j], x, sums[2]);
-            sums[3] = simd.mul_add_e_f64s(r3[j], x, sums[3]);
+        // Where T has nothing any more; in reverse order that comes first.
+        let ended = self.diag.iter().zip(&self.off_diag);
+        let ended = ended.take_while(|(d, b)| **d == 0.0 && **b == 0.0).count();
+        for (row, lambda) in padded.get_mut().chunks_exact_mut(self.stride).zip(lambda) {
+            reversed.copy_from_slice(&row[..self.order]);
+            reversed.reverse();
+            let smallest = f64::EPSILON * largest / self.scale;
+            let lambda = lambda / self.scale;
+            system.solve(self, ended, lambda, smallest, reversed);
+            for (to, from) in row.iter_mut().zip(reversed.iter().rev()) {
+                *to = from / self.scale;
+            }
         }
-        reduce_four(simd, sums)
+        self.change_basis(padded.get_mut(), Direction::ToOriginal);
+        for (to, from) in rows
+            .chunks_exact_mut(self.order)
+            .zip(padded.get().chunks_exact(self.stride))
+        {
+            to.copy_from_slice(&from[..self.order]);
+        }
+    }
+
+    fn change_basis(&self, rows: &mut [f64], direction: Direction) {
+        pulp::Arch::new().dispatch(ChangeBasis {
+            form: self,
+            rows,
+            direction,
+        });
     }
 }
 
-/// `row -= tau (row v) v` for four rows.
-#[inline(always)]
-fn reflect_four_rows<S: Simd>(simd: S, four: &mut [f64], stride: usize, from: usize, v: &[f64], tau: f64) {
-    let v = vectors::<S>(v);
-    let length = v.len();
-    let [r0, r1, r2, r3] = four_rows::<S>(four, stride, from, length);
-    let mut sums = [simd.splat_f64s(0.0); 4];
-    for j in 0..length {
-        sums[0] = simd.mul_add_e_f64s(r0[j], v[j], sums[0]);
-        sums[1] = simd.mul_add_e_f64s(r1[j], v[j], sums[1]);
-        sums[2] = simd.mul_add_e_f64s(r2[j], v[j], sums[2]);
-        sums[3] = simd.mul_add_e_f64s(r3[j], v[j], sums[3]);
+/// Compiled once for each width of vectors.
+struct Reduce<'a> {
+    definiteness: Definiteness,
+    form: &'a mut TridiagonalForm,
+    scratch: &'a mut Aligned,
+}
+
+impl WithSimd for Reduce<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let TridiagonalForm {
+            stride,
+            householder,
+            tau,
+            diag,
+            off_diag,
+            ..
+        } = self.form;
+        householder::reduce(
+            simd,
+            *stride,
+            self.definiteness,
+            householder.get_mut(),
+            [tau.as_mut_slice(), diag, off_diag],
+            self.scratch,
+        );
     }
-    let [s0, s1, s2, s3] = splat_four(simd, -tau, &reduce_four(simd, sums));
-    for j in 0..length {
-        r0[j] = simd.mul_add_e_f64s(s0, v[j], r0[j]);
-        r1[j] = simd.mul_add_e_f64s(s1, v[j], r1[j]);
-        r2[j] = simd.mul_add_e_f64s(s2, v[j], r2[j]);
-        r3[j] = simd.mul_add_e_f64s(s3, v[j], r3[j]);
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Direction {
+    ToTridiagonal,
+    ToOriginal,
+}
+
+/// Compiled once for each width of vectors.
+struct ChangeBasis<'a> {
+    form: &'a TridiagonalForm,
+    rows: &'a mut [f64],
+    direction: Direction,
+}
+
+impl WithSimd for ChangeBasis<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let TridiagonalForm {
+            stride,
+            householder,
+            tau,
+            ..
+        } = self.form;
+        let reflections = householder.get();
+        match self.direction {
+            Direction::ToTridiagonal => {
+                householder::to_tridiagonal(simd, *stride, reflections, tau, self.rows);
+            }
+            Direction::ToOriginal => householder::to_original(simd, *stride, reflections, tau, self.rows),
+        }
+    }
+}
+
+/// `lambda - T` on its way to an upper triangle.
+struct Elimination<'a> {
+    pivots: &'a mut [f64],
+    above: &'a mut [f64],
+    far_above: &'a mut [f64],
+}
+
+impl Elimination<'_> {
+    /// Gaussian elimination with exchanges of neighbours; no pivot is smaller than
+    /// `smallest`. The first `ended` rows of T are 0.
+    fn solve(&mut self, t: &TridiagonalForm, ended: usize, lambda: f64, smallest: f64, x: &mut [f64]) {
+        let (alone, x) = x.split_at_mut(ended);
+        for x in alone {
+            *x /= lambda;
+        }
+        let (diag, off_diag) = (&t.diag[ended..], &t.off_diag[ended..]);
+        let Some(last) = x.len().checked_sub(1) else {
+            return;
+        };
+        let [pivots, above, far_above] =
+            [&mut *self.pivots, self.above, self.far_above].map(|part| &mut part[..x.len()]);
+        for (pivot, diag) in pivots.iter_mut().zip(diag) {
+            *pivot = lambda - diag;
+        }
+        for (above, off_diag) in above.iter_mut().zip(off_diag) {
+            *above = -off_diag;
+        }
+        far_above.fill(0.0);
+        let held = |pivot: f64| match pivot.abs() < smallest {
+            true => smallest.copysign(pivot),
+            false => pivot,
+        };
+        for k in 0..last {
+            let below = -off_diag[k];
+            if pivots[k].abs() >= below.abs() {
+                pivots[k] = held(pivots[k]);
+                let factor = below / pivots[k];
+                pivots[k + 1] -= factor * above[k];
+                x[k + 1] -= factor * x[k];
+            } else {
+                let factor = pivots[k] / below;
+                pivots[k] = held(below);
+                let here = pivots[k + 1];
+                pivots[k + 1] = above[k] - factor * here;
+                above[k] = here;
+                if k + 1 < last {
+                    far_above[k] = above[k + 1];
+                    above[k + 1] *= -factor;
+                }
+                x.swap(k, k + 1);
+                x[k + 1] -= factor * x[k];
+            }
+        }
+        x[last] /= held(pivots[last]);
+        for k in (0..last).rev() {
+            let far = if k + 1 < last {
+                far_above[k] * x[k + 2]
+            } else {
+                0.0
+            };
+            x[k] = (x[k] - above[k] * x[k + 1] - far) / pivots[k];
+        }
     }
 }
