@@ -80,6 +80,7 @@ mod error;
 mod linalg;
 mod manifold;
 mod scalar;
+mod tuning;
 
 pub use compare::angles::{PrincipalVectors, principal_angles, principal_angles_batch, principal_vectors};
 pub use compare::distance::{Distance, Extension, distance, extended_distance, projector_distance};

@@ -12,6 +12,7 @@ use crate::embedding::workspace::{Workspace, matrix_in, matrix_ref};
 use crate::error::{Error, Result};
 use crate::linalg::{TridiagonalForm, multiply};
 use crate::scalar::Scalar;
+use crate::tuning::speed::TRIANGLE_DIRECTIONS;
 pub(super) use decompose::Stored;
 
 /// The singular directions of an n x m matrix `H` in R^m, with the rank chosen
@@ -289,7 +290,7 @@ impl Factors {
         workspace: &mut Workspace,
     ) -> Result<()> {
         flatten.check_length(self.columns, out.len())?;
-        if self.choice.p <= triangle::MOST {
+        if self.choice.p <= TRIANGLE_DIRECTIONS {
             triangle::square_of(self.kept_directions(), self.columns, flatten.weight(), out);
             return Ok(());
         }

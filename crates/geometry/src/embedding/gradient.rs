@@ -34,6 +34,7 @@ use crate::error::Result;
 use crate::linalg::entrywise::{self, round_times};
 use crate::linalg::{SolveWorkspace, TridiagonalForm, multiply};
 use crate::scalar::{Scalar, max_abs, power_of_two_below};
+use crate::tuning::speed::TRIANGLE_DIRECTIONS;
 
 impl Factors {
     /// `dL/dH` (n x m) from `dL/dP` (m x m), which need not be symmetric.
@@ -131,7 +132,7 @@ impl Factors {
         } = workspace;
         let weight = flatten.gradient_weight();
         let upstream = match embedding_gradient.as_slice() {
-            Some(flat) if self.choice().p <= triangle::MOST => Upstream::Triangle { flat, weight },
+            Some(flat) if self.choice().p <= TRIANGLE_DIRECTIONS => Upstream::Triangle { flat, weight },
             _ => {
                 let square = slice_in(square, m * m);
                 flatten.spread(embedding_gradient, weight, square, m, T::as_f64);
@@ -315,7 +316,7 @@ pub(super) enum Upstream<'a, T> {
     /// m numbers, the diagonal of an otherwise zero matrix.
     Diagonal(ArrayView1<'a, T>),
     /// Its upper triangle, row by row, entries off the diagonal divided by `weight`; for
-    /// products with no more than [`triangle::MOST`] rows.
+    /// products with no more than [`TRIANGLE_DIRECTIONS`] rows.
     Triangle { flat: &'a [T], weight: f64 },
 }
 

@@ -2,21 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, power_of_two_below};
-
-/// What rounding the input can do to a singular value, in eps of its type and
-/// norms `||H||_F`. (Rounding each entry once moves `H` by half of an eps; a
-/// convolution rounds a few times.)
-const INPUT_ROUNDING: f64 = 2.0;
-
-/// What our own SVD leaves of a singular value that is 0, in units of `sigma_1`:
-/// twice the 8 eps that were measured, at any number of rows. (A Gram matrix, from
-/// which f32 data are decomposed, leaves up to 5e-8, less than the rounding of the
-/// input.)
-const SVD_NOISE: f64 = 16.0 * f64::EPSILON;
-
-/// A norm may be smaller by this than the singular values say: it was added up in
-/// another order.
-const NORM_SLACK: f64 = 1e-6;
+use crate::tuning::accuracy::{INPUT_ROUNDING, NORM_SLACK, SVD_NOISE};
 
 /// How the dimension p of a subspace is chosen from the singular values
 /// `sigma_1 >= sigma_2 >= ...` of an n x m matrix `H`.

@@ -5,14 +5,11 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::scalar::Scalar;
 
-/// For more vectors than this a square and a matrix product are as fast.
-pub(crate) const MOST: usize = 4;
-
 /// Numbers that are added side by side.
 const LANES: usize = 8;
 
 /// The upper triangle of `U^T U`, off-diagonal entries times `weight`, for `U` of up to
-/// [`MOST`] rows of length m; `out` has `m (m + 1) / 2` places.
+/// [`TRIANGLE_DIRECTIONS`](crate::tuning::speed::TRIANGLE_DIRECTIONS) rows of length m; `out` has `m (m + 1) / 2` places.
 pub(crate) fn square_of<T: Scalar>(rows: &[f64], m: usize, weight: f64, out: &mut [T]) {
     if rows.is_empty() {
         return out.fill(T::zero());
@@ -70,7 +67,7 @@ impl<T: Scalar> SquareOf<'_, T> {
     }
 }
 
-/// `U G` for `U` of up to [`MOST`] rows of length m and the symmetric m x m matrix `G`
+/// `U G` for `U` of up to [`TRIANGLE_DIRECTIONS`](crate::tuning::speed::TRIANGLE_DIRECTIONS) rows of length m and the symmetric m x m matrix `G`
 /// whose upper triangle, off-diagonal entries divided by `weight`, all by `scale`, is `flat`.
 pub(crate) fn multiply<T: Scalar>(
     rows: &[f64],
@@ -167,6 +164,7 @@ mod tests {
 
     use super::*;
     use crate::Flatten;
+    use crate::tuning::speed::TRIANGLE_DIRECTIONS;
 
     /// Small whole numbers: every sum is exact, in whatever order.
     fn integers(rows: usize, columns: usize) -> Array2<f64> {
@@ -176,7 +174,7 @@ mod tests {
     #[test]
     fn they_are_those_of_the_square() {
         for m in [1, 2, 7, 8, 9, 10, 17, 64] {
-            for p in 0..=MOST {
+            for p in 0..=TRIANGLE_DIRECTIONS {
                 let u = integers(p, m);
                 let rows = u.as_slice().unwrap();
                 for weight in [1.0, 0.5] {

@@ -4,10 +4,6 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::padded::vectors;
 
-/// As many rows `b` has at most. OpenBLAS packs both operands of a product with a
-/// transpose; up to here that takes longer than the product.
-pub(super) const FEW: usize = 8;
-
 /// `C <- alpha A B^T`: rows of `inner` numbers in `a` and `b`, a row of `C` for each of `a`,
 /// a number in it for each of `b`.
 pub(super) fn multiply_rows(alpha: f64, a: &[f64], b: &[f64], inner: usize, c: &mut [f64]) {
@@ -81,6 +77,7 @@ fn dots<S: Simd, const N: usize>(simd: S, alpha: f64, a: &[f64], b: &[f64]) -> [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tuning::speed::PRODUCT_FEW_COLUMNS;
 
     /// Small whole numbers: every sum is exact, in whatever order.
     fn integers(length: usize, seed: usize) -> Vec<f64> {
@@ -95,7 +92,7 @@ mod tests {
             (5, 7, 3),
             (9, 16, 4),
             (64, 33, 5),
-            (3, 284, FEW),
+            (3, 284, PRODUCT_FEW_COLUMNS),
         ] {
             let (a, b) = (integers(rows * inner, 0), integers(columns * inner, 4));
             // What was there does not matter.

@@ -16,23 +16,17 @@ use ndarray::{Array2, ArrayView2, LinalgScalar, s};
 
 use super::{Decompose, Svd};
 use crate::error::Result;
-
-/// Up to this long, a matrix is decomposed as it is.
-const LONGEST: usize = 4096;
-
-/// Rows of a block for each column, and at least: a level then leaves an eighth of
-/// the rows, and a block lies in a core's cache.
-const ROWS_PER_COLUMN: usize = 8;
-const LEAST_ROWS: usize = 1024;
+use crate::tuning::accuracy::LONGEST_SVD;
+use crate::tuning::speed::{LONG_SVD_LEAST_ROWS, LONG_SVD_ROWS_PER_COLUMN};
 
 /// Whether a matrix of this shape is decomposed by [`svd`].
 pub(super) fn is_long((rows, columns): (usize, usize)) -> bool {
     let (longer, shorter) = (rows.max(columns), rows.min(columns));
-    longer > LONGEST && longer >= 2 * rows_of_block(shorter)
+    longer > LONGEST_SVD && longer >= 2 * rows_of_block(shorter)
 }
 
 fn rows_of_block(columns: usize) -> usize {
-    (ROWS_PER_COLUMN * columns).max(LEAST_ROWS)
+    (LONG_SVD_ROWS_PER_COLUMN * columns).max(LONG_SVD_LEAST_ROWS)
 }
 
 /// The thin SVD of a matrix that [`is_long`].

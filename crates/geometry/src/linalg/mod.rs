@@ -29,6 +29,7 @@ pub(crate) use small_eigen::{Definiteness, SolveWorkspace, TridiagonalForm};
 use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::error::Result;
+use crate::tuning::speed::{SMALL_EIGEN_ORDER, SMALL_INVERSE_ORDER};
 use small_eigen::Decomposition;
 
 #[cfg(not(any(feature = "openblas", feature = "pure-rust")))]
@@ -210,7 +211,7 @@ pub(crate) fn eigenvalues<'a>(
     workspace: &'a mut EighWorkspace,
 ) -> Result<Eigenvectors<'a>> {
     let EighWorkspace { small, backend } = workspace;
-    let is_small = (1..=small_eigen::LARGEST).contains(&order);
+    let is_small = (1..=SMALL_EIGEN_ORDER).contains(&order);
     let fits = a.len() == order * order && values.len() == order;
     if is_small
         && fits
@@ -250,7 +251,7 @@ fn backend_eigh_in_place(
 /// Small matrices are inverted here ([`small_inverse`]); larger ones, and those
 /// that are not positive definite, which it has to say, by the backend.
 pub(crate) fn invert_in_place(order: usize, a: &mut [f64], workspace: &mut InvertWorkspace) -> Result<()> {
-    let is_small = (1..=small_inverse::LARGEST).contains(&order) && a.len() == order * order;
+    let is_small = (1..=SMALL_INVERSE_ORDER).contains(&order) && a.len() == order * order;
     if is_small && small_inverse::invert_in_place(order, a, &mut workspace.small) {
         return Ok(());
     }

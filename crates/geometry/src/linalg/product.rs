@@ -4,19 +4,9 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 
-use super::few_columns::{FEW, multiply_rows};
-
-/// The most multiplications in such a piece: OpenBLAS's own limit. At 64 x 284 x
-/// 64 two pieces took 28 microseconds and the whole 49.
-const PIECE: usize = 1_000_000;
-
-/// The most terms that a piece of a long sum has: at 10^7 terms one sum leaves 100
-/// times the rounding that sums of this length leave, added up.
-const LONGEST_SUM: usize = 4096;
-
-/// A product that is long in one direction alone, and at most this in the
-/// others, is cut; in larger ones packing pays.
-const NARROW: usize = 128;
+use super::few_columns::multiply_rows;
+use crate::tuning::accuracy::LONGEST_SUM;
+use crate::tuning::speed::{GRAM_HALVED_ORDER, PRODUCT_FEW_COLUMNS, PRODUCT_NARROW, PRODUCT_PIECE};
 
 /// `C <- alpha A B + beta C`. With `beta = 0` what `C` held does not matter.
 ///
@@ -29,17 +19,17 @@ pub(crate) fn multiply(
     c: &mut ArrayViewMut2<'_, f64>,
 ) {
     let ((rows, inner), columns) = (a.dim(), b.ncols());
-    if beta == 0.0 && (1..=LONGEST_SUM).contains(&inner) && (1..=FEW).contains(&columns) {
+    if beta == 0.0 && (1..=LONGEST_SUM).contains(&inner) && (1..=PRODUCT_FEW_COLUMNS).contains(&columns) {
         let slices = (a.to_slice(), b.t().to_slice(), c.as_slice_mut());
         if let (Some(a), Some(b), Some(c)) = slices {
             return multiply_rows(alpha, a, b, inner, c);
         }
     }
-    if rows.saturating_mul(inner).saturating_mul(columns) <= PIECE {
+    if rows.saturating_mul(inner).saturating_mul(columns) <= PRODUCT_PIECE {
         general_mat_mul(alpha, &a, &b, beta, c);
-    } else if rows.max(columns) <= NARROW {
+    } else if rows.max(columns) <= PRODUCT_NARROW {
         let mut beta = beta;
-        for (from, to) in pieces(inner, (PIECE / (rows * columns)).min(LONGEST_SUM)) {
+        for (from, to) in pieces(inner, (PRODUCT_PIECE / (rows * columns)).min(LONGEST_SUM)) {
             general_mat_mul(
                 alpha,
                 &a.slice(s![.., from..to]),
@@ -49,8 +39,8 @@ pub(crate) fn multiply(
             );
             beta = 1.0;
         }
-    } else if inner.max(columns) <= NARROW {
-        for (from, to) in pieces(rows, PIECE / (inner * columns)) {
+    } else if inner.max(columns) <= PRODUCT_NARROW {
+        for (from, to) in pieces(rows, PRODUCT_PIECE / (inner * columns)) {
             let mut c = c.slice_mut(s![from..to, ..]);
             general_mat_mul(alpha, &a.slice(s![from..to, ..]), &b, beta, &mut c);
         }
@@ -59,14 +49,11 @@ pub(crate) fn multiply(
     }
 }
 
-/// The least order of a Gram matrix that is made in two parts.
-const HALVED_FROM: usize = 32;
-
 /// `C <- A A^T`. The lower left quarter is the upper right one turned over, which saves a
 /// quarter of the work.
 pub(crate) fn gram(a: ArrayView2<'_, f64>, c: &mut ArrayViewMut2<'_, f64>) {
     let order = a.nrows();
-    if order < HALVED_FROM {
+    if order < GRAM_HALVED_ORDER {
         return multiply(1.0, a, a.t(), 0.0, c);
     }
     // Kernels work on whole vectors.

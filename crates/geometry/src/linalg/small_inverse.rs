@@ -15,9 +15,6 @@ use pulp::{Simd, WithSimd};
 use super::aligned::Aligned;
 use super::padded::{WIDEST, load, start_of_vector, vectors, vectors_mut};
 
-/// Larger matrices go to the backend.
-pub(super) const LARGEST: usize = 128;
-
 /// Memory for matrices up to the largest order seen; order x stride each.
 #[derive(Debug, Default)]
 pub(super) struct Memory {

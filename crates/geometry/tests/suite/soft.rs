@@ -39,7 +39,10 @@ fn heat() -> Filter {
     Filter::custom(|lambda| (-lambda).exp(), |lambda| -(-lambda).exp())
 }
 
-fn filters() -> Vec<(Filter, fn(f64) -> f64)> {
+/// A filter, and its f by the definition.
+type Case = (Filter, fn(f64) -> f64);
+
+fn filters() -> Vec<Case> {
     vec![
         (Filter::resolvent(0.5).unwrap(), |x| x / (x + 0.25)),
         (Filter::resolvent(30.0).unwrap(), |x| x / (x + 900.0)),

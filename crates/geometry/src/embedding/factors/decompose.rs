@@ -10,48 +10,16 @@ use crate::embedding::workspace::{
 use crate::error::Result;
 use crate::linalg::{self, Decompose, Definiteness, Eigenvectors, multiply};
 use crate::scalar::{Scalar, max_abs};
+use crate::tuning::accuracy::{CLEAR_CUT, CLEAR_PAIR, GRAM_GAP, GRAM_HIGH_CUT, GRAM_NOISE, GRAM_SPREAD};
+use crate::tuning::speed::{KEPT_ONLY_ONE_IN, KEPT_ONLY_ORDER};
 use ndarray::{ArrayView2, ArrayViewMut2};
-
-/// An f64 Gram matrix of f64 data is trusted only if no eigenvalue is smaller
-/// than this share of the largest: then every singular value is as good as an
-/// SVD's to within a factor of 20. (The noise floor of a Gram matrix is about
-/// 1.5e-8 sigma_1, far above eps sigma_1.)
-const GRAM_SPREAD: f64 = 2.5e-3;
-
-/// ... and only if the cut is at least this wide in eigenvalues, relative to
-/// the largest, so that the projector is good to about 1e-13 ...
-const GRAM_GAP: f64 = 2e-3;
-
-/// ... or lies so high, relative to `sigma_1`, that an SVD would do no better:
-/// its projector error is smaller by the factor `(sigma_p + sigma_{p+1}) / sigma_1`.
-const GRAM_HIGH_CUT: f64 = 0.7;
-
-/// What rounding leaves of an eigenvalue of a Gram matrix that is 0, relative to the largest.
-const GRAM_NOISE: f64 = 16.0 * f64::EPSILON;
-
-/// Only the kept directions are made where there are at least this many in all: of fewer,
-/// all are as fast.
-const LEAST_ORDER: usize = 40;
-
-/// ... and where no more than one in this many is kept ...
-const KEPT_ONE_IN: usize = 4;
-
-/// ... and where the cut is so wide that the guard of the gradient
-/// ([`Scalar::GAP_GUARD`](crate::Scalar::GAP_GUARD)) does nothing that f32 could show,
-/// in eigenvalues and relative to the last one kept ...
-const CLEAR_CUT: f64 = 1e-3;
-
-/// ... and no two eigenvalues that are kept, nor the first that is not, are nearer to
-/// each other, relative to the largest: `(lambda - C)^{-1}` would lose digits that
-/// f32 could show.
-const CLEAR_PAIR: f64 = 1e-7;
 
 /// Which directions a decomposition has to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::embedding) enum Stored {
     /// All above the noise.
     All,
-    /// The kept ones alone, if they are few and clear; see [`LEAST_ORDER`].
+    /// The kept ones alone, if they are few and clear; see [`KEPT_ONLY_ORDER`].
     KeptIfFew,
 }
 
@@ -145,13 +113,13 @@ impl Factors {
         Ok(())
     }
 
-    /// Whether the directions that are dropped can be done without; see [`LEAST_ORDER`].
+    /// Whether the directions that are dropped can be done without; see [`KEPT_ONLY_ORDER`].
     fn kept_are_few_and_clear(&self) -> bool {
         let p = self.choice.p;
         let nearest = self.eigenvalue(p);
         let clear = |pair: &[f64]| pair[0] * pair[0] - pair[1] * pair[1] >= CLEAR_PAIR * self.eigenvalue(0);
-        self.sigma.len() >= LEAST_ORDER
-            && (1..=self.sigma.len() / KEPT_ONE_IN).contains(&p)
+        self.sigma.len() >= KEPT_ONLY_ORDER
+            && (1..=self.sigma.len() / KEPT_ONLY_ONE_IN).contains(&p)
             && self.eigenvalue(p - 1) - nearest >= CLEAR_CUT * self.eigenvalue(p - 1)
             && self.sigma[..=p].windows(2).all(clear)
     }

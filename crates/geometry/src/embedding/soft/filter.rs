@@ -4,11 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-
-/// Eigenvalues closer than this, relative to the larger, take the derivative at
-/// their middle for their divided difference: cancellation would cost
-/// `eps / 1e-5`, the middle `1e-10 / 24`.
-const CLOSE: f64 = 1e-5;
+use crate::tuning::accuracy::CLOSE_EIGENVALUES;
 
 type Function = Arc<dyn Fn(f64) -> f64 + Send + Sync>;
 
@@ -200,7 +196,7 @@ impl Filter {
             Kind::Custom { derivative, .. } => {
                 let (a, b) = (square(sigma_i), square(sigma_j));
                 let difference = a - b;
-                if difference.abs() > CLOSE * a.max(b) {
+                if difference.abs() > CLOSE_EIGENVALUES * a.max(b) {
                     return Ok((f_i - f_j) / difference);
                 }
                 let middle = b + 0.5 * difference;

@@ -17,16 +17,10 @@ use crate::check;
 use crate::error::Result;
 use crate::linalg;
 use crate::scalar::{Scalar, max_abs};
+use crate::tuning::accuracy::{CHOLESKY_LIMIT_F32, CHOLESKY_LIMIT_F64};
 pub use filter::Filter;
 use resolvent::Resolvent;
 use spectral::Spectral;
-
-/// Up to this `sigma_1 / r` Cholesky is used: its error in P is about
-/// `eps (sigma_1 / r)^2`, 2e-8 here, below what f32 can show ...
-const CHOLESKY_LIMIT_F32: f64 = 1e4;
-
-/// ... and 2e-12 here, for f64.
-const CHOLESKY_LIMIT_F64: f64 = 1e2;
 
 /// The flattened soft projector `P_f = U f(lambda) U^T` of an n x m matrix `H` with
 /// `H^T H = U diag(lambda) U^T`, and what its gradient needs.

@@ -29,10 +29,6 @@ use super::aligned::Aligned;
 use super::padded::WIDEST;
 use rotations::Rotations;
 
-/// Larger matrices go to the backend: their rows leave the first cache, where
-/// blocks of reflections pay.
-pub(super) const LARGEST: usize = 128;
-
 /// The solver, with memory for matrices up to the largest order seen.
 #[derive(Debug, Default)]
 pub(super) struct SmallEigen {

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Decomposition, Definiteness, LARGEST, SmallEigen, SolveWorkspace, TridiagonalForm};
+use super::{Decomposition, Definiteness, SmallEigen, SolveWorkspace, TridiagonalForm};
 use crate::GrassmannPoint;
+use crate::tuning::speed::SMALL_EIGEN_ORDER;
 
 /// How far `Z^T Lambda Z` is from A and `Z Z^T` from 1, in units of
 /// `eps order |A|` and `eps order`.
@@ -102,7 +103,7 @@ fn with_eigenvalues(values: &[f64], rng: &mut ChaCha8Rng) -> Array2<f64> {
 fn every_order_up_to_the_largest() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut memory = SmallEigen::default();
-    for order in (1..=LARGEST).rev() {
+    for order in (1..=SMALL_EIGEN_ORDER).rev() {
         let a = Array2::from_shape_simple_fn((order, order), || rng.random_range(-1.0..1.0));
         assert_decomposed(&(&a + &a.t()), &mut memory);
     }
