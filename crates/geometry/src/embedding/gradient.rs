@@ -18,7 +18,7 @@
 //! bounded by `1 / (2 eps)`, and 0 on a tie, where `P` has no derivative.
 //!
 //! Dropped directions appear only in `sum_j u_j u_j^T / (lambda_i - lambda_j)`, which is
-//! `(lambda_i - C)^{-1}` beside the kept ones: where the dropped ones were not stored, it
+//! `(lambda_i - C)^{-1}` on the complement of the kept ones: where the dropped ones were not stored, it
 //! is solved for.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip, s};

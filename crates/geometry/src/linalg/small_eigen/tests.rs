@@ -268,10 +268,10 @@ fn no_more_is_reduced_than_there_is() {
     }
 }
 
-/// `(lambda - A) x = b` with an eigenvalue for lambda and b beside its eigenvector,
+/// `(lambda - A) x = b` with an eigenvalue for lambda and b orthogonal to its eigenvector,
 /// against the sum over all the others.
 #[test]
-fn solutions_beside_an_eigenvector() {
+fn solutions_orthogonal_to_an_eigenvector() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let (mut memory, mut workspace) = (SmallEigen::default(), SolveWorkspace::default());
     let mut form = TridiagonalForm::default();
@@ -297,12 +297,12 @@ fn solutions_beside_an_eigenvector() {
             eigen.into_tridiagonal(&mut form);
             let vectors = ArrayView2::from_shape((order, order), &vectors).unwrap();
             let (lambda, kept) = (values[order - 1], vectors.row(order - 1));
-            let beside = |x: &mut Array1<f64>| {
+            let take_out_kept = |x: &mut Array1<f64>| {
                 let along = x.dot(&kept);
                 x.scaled_add(-along, &kept);
             };
             let mut b = Array1::from_shape_simple_fn(order, || rng.random_range(-1.0..1.0));
-            beside(&mut b);
+            take_out_kept(&mut b);
             let mut expected = Array1::zeros(order);
             for (vector, value) in vectors.rows().into_iter().zip(&values).take(order - 1) {
                 expected.scaled_add(b.dot(&vector) / (lambda - value), &vector);
@@ -312,7 +312,7 @@ fn solutions_beside_an_eigenvector() {
             let lambdas = [2.0 * lambda, lambda, 1.5 * lambda];
             form.solve(&lambdas, rows.as_slice_mut().unwrap(), &mut workspace);
             let mut x = rows.row(1).to_owned();
-            beside(&mut x);
+            take_out_kept(&mut x);
             let apart = (&x - &expected).dot(&(&x - &expected)).sqrt() / expected.dot(&expected).sqrt();
             let gap = (lambda - values[order - 2]) / lambda;
             assert!(
