@@ -43,12 +43,14 @@ fn run(inputs: &Inputs, steppings: &RefCell<BTreeMap<String, Stepping>>, task: &
         "linear_relu" => {
             let mut wanted = vec![x, inputs.linear.weight()];
             wanted.extend(inputs.linear.bias());
-            differentiated(&wanted, |pass| Ok(inputs.linear.forward_relu(x, pass)?))
+            differentiated(&wanted, |pass| {
+                Ok(inputs.linear.clone().with_relu().forward(x, pass)?.into())
+            })
         }
         // For a gradient of ones, those of x and the weight are 0 but for rounding.
         "batch_norm" => {
             let bias: Vec<&Var> = inputs.layers.get("norm.bias").into_iter().collect();
-            differentiated(&bias, |pass| Ok(inputs.norm.forward(x, pass)?))
+            differentiated(&bias, |pass| Ok(inputs.norm.forward(x, pass)?.into()))
         }
         "mlp_adam" => stepped(steppings, task, &inputs.mlp_parameters, |pass| {
             let y = inputs.mlp.forward(&inputs.x.as_detached_tensor(), pass)?;
@@ -74,8 +76,14 @@ fn scaled(inputs: &Inputs, sizes: &str) -> Outcome<Timed> {
 /// The loss of two convolutions, the embedding and the head.
 fn whole_step(inputs: &Inputs, pass: &mut Pass<'_>) -> Outcome<Tensor> {
     let step = &inputs.step;
-    let h = step.convolutions[0].forward_relu(&step.input, &step.adjacency, pass)?;
-    let h = step.convolutions[1].forward_relu(&h.into(), &step.adjacency, pass)?;
+    let h = step.convolutions[0]
+        .clone()
+        .with_relu()
+        .forward(&step.input, &step.adjacency, pass)?;
+    let h = step.convolutions[1]
+        .clone()
+        .with_relu()
+        .forward(&h.into(), &step.adjacency, pass)?;
     let rows = inputs.hard.embed(&h, step.batch.offsets())?;
     let logits = step.head.forward(&rows, pass)?;
     Ok(cross_entropy(&logits, &step.classes, Reduction::Mean)?)

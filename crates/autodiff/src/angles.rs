@@ -11,13 +11,12 @@
 //! angle has a kink like `|x|`, `n_i` is taken as 0. At `theta_i = pi/2` it has another, like
 //! `pi/2 - |x|`: a vector that turns on past it comes nearer again. There the gradient is that of one side.
 
-use std::sync::{Mutex, PoisonError};
-
-use candle_core::{CpuStorage, CustomOp2, Device, Layout, Shape, Tensor, WithDType};
+use candle_core::{Device, Shape, Tensor};
 use egg_geometry::{GrassmannPoint, principal_vectors};
+use egg_tensor::{Backward, Forward, Operand, Operation, apply};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-use crate::element::{Element, check_matrix, for_element, with_values};
+use crate::element::{Element, check_matrix};
 use crate::finite::largest_of;
 use crate::{Error, Result};
 
@@ -96,8 +95,8 @@ enum Measure {
 }
 
 fn compare(a: &Tensor, b: &Tensor, measure: Measure) -> Result<Tensor> {
-    check_matrix("the first basis", a)?;
-    check_matrix("the second basis", b)?;
+    check_matrix("the first basis", &a.into())?;
+    check_matrix("the second basis", &b.into())?;
     if a.dtype() != b.dtype() {
         return Err(Error::DType {
             what: "the second basis",
@@ -105,41 +104,76 @@ fn compare(a: &Tensor, b: &Tensor, measure: Measure) -> Result<Tensor> {
             expected: a.dtype().as_str(),
         });
     }
-    let (on_host, other) = (a.to_device(&Device::Cpu)?, b.to_device(&Device::Cpu)?);
-    let (left, right) = (Spanned::of(&on_host)?, Spanned::of(&other)?);
-    let pairs = principal_vectors(&left.point, &right.point)?;
-    let angles = pairs.angles.view();
-    let (numbers, chain, shape): (Vec<f64>, _, Shape) = match measure {
-        Measure::Angles => (angles.to_vec(), None, angles.len().into()),
-        Measure::ProjectionDistance => {
-            let missing = left.point.dimension().abs_diff(right.point.dimension());
-            let square: f64 = angles.iter().map(|angle| angle.sin().powi(2)).sum();
-            let distance = (square + missing as f64).sqrt();
-            let slope = |angle: &f64| {
-                if distance == 0.0 {
-                    0.0
-                } else {
-                    angle.sin() * angle.cos() / distance
-                }
-            };
-            (
-                vec![distance],
-                Some(angles.iter().map(slope).collect()),
-                ().into(),
-            )
-        }
-    };
-    let output = for_element!(a.dtype(), T => {
-        let numbers = numbers.iter().map(|&number| <T as egg_geometry::Scalar>::rounded(number)).collect();
-        Ok::<_, Error>(<T as WithDType>::to_cpu_storage_owned(numbers))
-    })?;
-    let op = Comparison {
-        by_left: left.gradient(pairs.left.view(), pairs.right.view()),
-        by_right: right.gradient(pairs.right.view(), pairs.left.view()),
-        chain,
-        output: Mutex::new(Some((output, shape))),
-    };
-    Ok(on_host.apply_op2(&other, op)?.to_device(a.device())?)
+    let on_host = [a.to_device(&Device::Cpu)?, b.to_device(&Device::Cpu)?];
+    Ok(apply(Comparison { measure }, on_host)?.to_device(a.device())?)
+}
+
+struct Comparison {
+    measure: Measure,
+}
+
+/// What the derivatives of the angles, and of the result by each of them, are made of.
+struct Saved {
+    by_left: Gradient,
+    by_right: Gradient,
+    /// The derivative of the result by each angle, if it is not the angles.
+    chain: Option<Array1<f64>>,
+}
+
+impl<T: Element> Operation<T, 2> for Comparison {
+    type Saved = Saved;
+    type Error = Error;
+
+    fn name(&self) -> &'static str {
+        "principal-angles"
+    }
+
+    fn forward(&self, [a, b]: [Operand<'_, T>; 2]) -> Result<Forward<T, Saved>> {
+        let (left, right) = (Spanned::by_columns(a)?, Spanned::by_columns(b)?);
+        let pairs = principal_vectors(&left.point, &right.point)?;
+        let angles = pairs.angles.view();
+        let (numbers, chain, shape): (Vec<f64>, _, Shape) = match self.measure {
+            Measure::Angles => (angles.to_vec(), None, angles.len().into()),
+            Measure::ProjectionDistance => {
+                let missing = left.point.dimension().abs_diff(right.point.dimension());
+                let square: f64 = angles.iter().map(|angle| angle.sin().powi(2)).sum();
+                let distance = (square + missing as f64).sqrt();
+                let slope = |angle: &f64| {
+                    if distance == 0.0 {
+                        0.0
+                    } else {
+                        angle.sin() * angle.cos() / distance
+                    }
+                };
+                let chain = Some(angles.iter().map(slope).collect());
+                (vec![distance], chain, ().into())
+            }
+        };
+        Ok(Forward {
+            values: numbers.into_iter().map(T::rounded).collect(),
+            shape,
+            saved: Saved {
+                by_left: left.gradient(pairs.left.view(), pairs.right.view()),
+                by_right: right.gradient(pairs.right.view(), pairs.left.view()),
+                chain,
+            },
+        })
+    }
+
+    fn backward(&self, of: Backward<'_, T, Saved, 2>) -> Result<[Option<Vec<T>>; 2]> {
+        let upstream: Array1<f64> = match &of.saved.chain {
+            Some(chain) => chain * of.scalar_gradient(),
+            None => of.gradient.iter().map(|g| g.as_f64()).collect(),
+        };
+        largest_of("gradient of the angles", upstream.view().insert_axis(Axis(0)))?;
+        let of_basis = |gradient: &Gradient| {
+            let weighted = &gradient.coefficients * &upstream;
+            let product = gradient.normals.dot(&weighted.t());
+            let entries = product.iter().map(|entry| -entry.clamp(-f64::MAX, f64::MAX));
+            Some(entries.map(T::rounded).collect())
+        };
+        Ok([of_basis(&of.saved.by_left), of_basis(&of.saved.by_right)])
+    }
 }
 
 /// The columns of a matrix and what they span.
@@ -157,9 +191,11 @@ struct Gradient {
 }
 
 impl Spanned {
-    fn of(tensor: &Tensor) -> Result<Self> {
-        let matrix =
-            for_element!(tensor.dtype(), T => with_values::<T, _>(tensor, |values| wide(values, tensor)))?;
+    fn by_columns<T: Element>(basis: Operand<'_, T>) -> Result<Self> {
+        let (rows, columns) = basis.dims2()?;
+        let matrix = Array2::from_shape_fn((rows, columns), |(row, column)| {
+            basis[row * columns + column].as_f64()
+        });
         largest_of("the basis", matrix.view())?;
         let point = GrassmannPoint::from_spanning(matrix.view())?;
         Ok(Self { matrix, point })
@@ -190,13 +226,6 @@ impl Spanned {
     }
 }
 
-fn wide<T: Element>(values: &[T], tensor: &Tensor) -> Result<Array2<f64>> {
-    let (rows, columns) = tensor.dims2()?;
-    Ok(Array2::from_shape_fn((rows, columns), |(row, column)| {
-        values[row * columns + column].as_f64()
-    }))
-}
-
 /// `R^{-1} x` for an upper triangular R of full rank.
 fn back_substituted(r: ArrayView2<'_, f64>, x: ArrayView1<'_, f64>) -> Array1<f64> {
     let mut c = Array1::zeros(x.len());
@@ -207,64 +236,4 @@ fn back_substituted(r: ArrayView2<'_, f64>, x: ArrayView1<'_, f64>) -> Array1<f6
         c[row] = (x[row] - known) / r[[row, row]];
     }
     c
-}
-
-struct Comparison {
-    by_left: Gradient,
-    by_right: Gradient,
-    /// The derivative of the result by each angle, if it is not the angles.
-    chain: Option<Array1<f64>>,
-    /// Worked out before the op is applied, where errors keep their type.
-    output: Mutex<Option<(CpuStorage, Shape)>>,
-}
-
-impl Comparison {
-    fn backward<T: Element>(&self, tensor: &Tensor, upstream: &[T], gradient: &Gradient) -> Result<Tensor> {
-        let upstream: Array1<f64> = match &self.chain {
-            Some(chain) => chain * upstream.first().map_or(0.0, |g| g.as_f64()),
-            None => upstream.iter().map(|g| g.as_f64()).collect(),
-        };
-        largest_of("gradient of the angles", upstream.view().insert_axis(Axis(0)))?;
-        let weighted = &gradient.coefficients * &upstream;
-        let numbers: Vec<T> = gradient
-            .normals
-            .dot(&weighted.t())
-            .iter()
-            .map(|entry| <T as egg_geometry::Scalar>::rounded(-entry.clamp(-f64::MAX, f64::MAX)))
-            .collect();
-        Ok(Tensor::from_vec(numbers, tensor.shape(), tensor.device())?)
-    }
-}
-
-impl CustomOp2 for Comparison {
-    fn name(&self) -> &'static str {
-        "principal-angles"
-    }
-
-    fn cpu_fwd(
-        &self,
-        _: &CpuStorage,
-        _: &Layout,
-        _: &CpuStorage,
-        _: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner).take();
-        output.ok_or_else(|| candle_core::Error::msg("this op belongs to one forward pass and was run again"))
-    }
-
-    fn bwd(
-        &self,
-        a: &Tensor,
-        b: &Tensor,
-        _: &Tensor,
-        upstream: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let run = || -> Result<(Tensor, Tensor)> {
-            for_element!(a.dtype(), T => with_values::<T, _>(upstream, |g| {
-                Ok((self.backward(a, g, &self.by_left)?, self.backward(b, g, &self.by_right)?))
-            }))
-        };
-        let (by_a, by_b) = run()?;
-        Ok((Some(by_a), Some(by_b)))
-    }
 }

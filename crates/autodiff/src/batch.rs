@@ -5,14 +5,15 @@
 //! the op until the tape is dropped, and then goes back to a pool.
 
 use std::fmt::Debug;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use candle_core::{CpuStorage, CustomOp1, Device, Layout, Shape, Tensor};
-use egg_threads::Parts;
+use candle_core::{Device, Shape};
+use egg_tensor::threads::{self, Parts};
+use egg_tensor::{Backward, Forward, Operand, Operation, Tracked, apply_and_inspect};
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use crate::element::{Element, check_matrix, for_element, with_values};
+use crate::element::{Element, check_matrix};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
@@ -75,25 +76,12 @@ impl<K: Kernel> Runner<K> {
     /// and looks at what it found out about each.
     pub(crate) fn apply<R>(
         self: &Arc<Self>,
-        h: &Tensor,
+        h: impl Into<Tracked>,
         offsets: &[usize],
         inspect: impl FnOnce(&[K::Saved]) -> R,
-    ) -> Result<(Tensor, R)> {
-        check_matrix("H", h)?;
-        // Both moves are on the tape.
-        let host = h.to_device(&Device::Cpu)?;
-        let (op, found) = self.operation(&host, offsets, inspect)?;
-        Ok((host.apply_op1(op)?.to_device(h.device())?, found))
-    }
-
-    /// The operation that [`Self::apply`] applies to `h`, with its result; `h` is on the CPU.
-    pub(crate) fn operation<R>(
-        self: &Arc<Self>,
-        h: &Tensor,
-        offsets: &[usize],
-        inspect: impl FnOnce(&[K::Saved]) -> R,
-    ) -> Result<(PerGraph<K>, R)> {
-        let (rows, columns) = check_matrix("H", h)?;
+    ) -> Result<(Tracked, R)> {
+        let h = h.into();
+        let (rows, columns) = check_matrix("H", &h)?;
         check_offsets(offsets, rows)?;
         if columns == 0 {
             return Err(Error::Shape {
@@ -102,21 +90,18 @@ impl<K: Kernel> Runner<K> {
                 expected: "at least one column".to_owned(),
             });
         }
-        let mut op = PerGraph {
-            saved: self.saved.take(offsets.len() - 1),
+        let op = PerGraph {
             runner: Arc::clone(self),
             offsets: offsets.to_vec(),
-            output: Mutex::new(None),
-            input: (rows, columns),
-            shape: self.kernel.shape(offsets.len() - 1, rows, columns),
         };
-        let output = for_element!(h.dtype(), T => {
-            with_values::<T, _>(h, |values| op.forward(values, columns))
-                .map(<T as candle_core::WithDType>::to_cpu_storage_owned)
-        })?;
-        op.output = Mutex::new(Some(output));
-        let found = inspect(&op.saved);
-        Ok((op, found))
+        let inspect = |saved: &Saved<K>| inspect(saved);
+        let device = h.values().device().clone();
+        if device.is_cpu() {
+            return apply_and_inspect(op, [h], inspect);
+        }
+        // Both moves are on the tape.
+        let (out, found) = apply_and_inspect(op, [h.to_device(&Device::Cpu)?], inspect)?;
+        Ok((out.to_device(&device)?.into(), found))
     }
 }
 
@@ -148,31 +133,53 @@ fn check_offsets(offsets: &[usize], rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// The op on the tape: made for one forward pass, with what that found out.
-pub(crate) struct PerGraph<K: Kernel> {
+/// A kernel on the graphs of one mini-batch.
+struct PerGraph<K: Kernel> {
     runner: Arc<Runner<K>>,
-    saved: Vec<K::Saved>,
     offsets: Vec<usize>,
-    /// Worked out before the op is applied, where errors keep their type.
-    output: Mutex<Option<CpuStorage>>,
-    /// Of the rows that were worked on.
-    input: (usize, usize),
-    shape: Shape,
 }
 
-impl<K: Kernel> Drop for PerGraph<K> {
-    fn drop(&mut self) {
-        self.runner.saved.give_back(std::mem::take(&mut self.saved));
+/// What the forward pass found out about each graph; its memory goes back to the runner.
+struct Saved<K: Kernel> {
+    graphs: Vec<K::Saved>,
+    runner: Arc<Runner<K>>,
+}
+
+impl<K: Kernel> Deref for Saved<K> {
+    type Target = [K::Saved];
+
+    fn deref(&self) -> &[K::Saved] {
+        &self.graphs
     }
 }
 
-impl<K: Kernel> PerGraph<K> {
-    fn forward<T: Element>(&mut self, h: &[T], columns: usize) -> Result<Vec<T>> {
+impl<K: Kernel> Drop for Saved<K> {
+    fn drop(&mut self) {
+        self.runner.saved.give_back(std::mem::take(&mut self.graphs));
+    }
+}
+
+impl<K: Kernel, T: Element> Operation<T, 1> for PerGraph<K> {
+    type Saved = Saved<K>;
+    type Error = Error;
+
+    fn name(&self) -> &'static str {
+        self.runner.kernel.name()
+    }
+
+    fn forward(&self, [h]: [Operand<'_, T>; 1]) -> Result<Forward<T, Saved<K>>> {
         let Runner { kernel, scratch, .. } = &*self.runner;
-        let mut output = vec![T::zero(); self.shape.elem_count()];
-        let mut rest = &mut output[..];
-        let mut jobs = Vec::with_capacity(self.saved.len());
-        for (graph, (rows, saved)) in self.offsets.windows(2).zip(&mut self.saved).enumerate() {
+        let (rows, columns) = h.dims2()?;
+        let graphs = self.offsets.len() - 1;
+        let shape = kernel.shape(graphs, rows, columns);
+        let mut saved = Saved {
+            graphs: self.runner.saved.take(graphs),
+            runner: Arc::clone(&self.runner),
+        };
+        let mut values = vec![T::zero(); shape.elem_count()];
+        let mut rest = &mut values[..];
+        let mut jobs = Vec::with_capacity(graphs);
+        for (graph, (rows, saved)) in self.offsets.windows(2).zip(&mut saved.graphs).enumerate() {
             let n = rows[1] - rows[0];
             let (out, tail) = std::mem::take(&mut rest).split_at_mut(kernel.length(n, columns));
             rest = tail;
@@ -187,15 +194,17 @@ impl<K: Kernel> PerGraph<K> {
             });
         }
         run(jobs, scratch)?;
-        Ok(output)
+        Ok(Forward { values, shape, saved })
     }
 
-    fn backward<T: Element>(&self, h: &[T], upstream: &[T], columns: usize) -> Result<Vec<T>> {
+    fn backward(&self, of: Backward<'_, T, Saved<K>, 1>) -> Result<[Option<Vec<T>>; 1]> {
         let Runner { kernel, scratch, .. } = &*self.runner;
+        let [h] = of.inputs;
+        let (_, columns) = h.dims2()?;
         let mut output = vec![T::zero(); h.len()];
-        let (mut rest, mut upstream) = (&mut output[..], upstream);
-        let mut jobs = Vec::with_capacity(self.saved.len());
-        for (graph, (rows, saved)) in self.offsets.windows(2).zip(&self.saved).enumerate() {
+        let (mut rest, mut upstream) = (&mut output[..], of.gradient);
+        let mut jobs = Vec::with_capacity(of.saved.len());
+        for (graph, (rows, saved)) in self.offsets.windows(2).zip(of.saved.iter()).enumerate() {
             let n = rows[1] - rows[0];
             let (out, tail) = std::mem::take(&mut rest).split_at_mut(n * columns);
             rest = tail;
@@ -217,43 +226,7 @@ impl<K: Kernel> PerGraph<K> {
             });
         }
         run(jobs, scratch)?;
-        Ok(output)
-    }
-}
-
-impl<K: Kernel> CustomOp1 for PerGraph<K> {
-    fn name(&self) -> &'static str {
-        self.runner.kernel.name()
-    }
-
-    fn cpu_fwd(&self, _: &CpuStorage, h: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
-        let (rows, columns) = self.input;
-        if h.dims() != [rows, columns] {
-            candle_core::bail!(
-                "this op was made for rows of {rows} x {columns}, not {:?}",
-                h.dims()
-            );
-        }
-        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match output {
-            Some(output) => Ok((output, self.shape.clone())),
-            None => Err(candle_core::Error::msg(
-                "this op belongs to one forward pass and was run again",
-            )),
-        }
-    }
-
-    fn bwd(&self, h: &Tensor, _: &Tensor, upstream: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let columns = h.dims2()?.1;
-        let run = || -> Result<Tensor> {
-            for_element!(h.dtype(), T => {
-                let gradient = with_values::<T, _>(h, |values| {
-                    with_values::<T, _>(upstream, |g| self.backward(values, g, columns))
-                })?;
-                Ok(Tensor::from_vec(gradient, h.shape(), h.device())?)
-            })
-        };
-        Ok(Some(run()?))
+        Ok([Some(output)])
     }
 }
 
@@ -275,7 +248,7 @@ fn cost(n: usize, m: usize) -> usize {
 fn in_parts<W>(jobs: Vec<Job<W>>) -> Parts<Job<W>> {
     let rows = jobs.iter().map(|job| job.rows.end).max().unwrap_or_default();
     let mut parts: Vec<Vec<Job<W>>> = Vec::new();
-    let count = egg_threads::parts(jobs.len());
+    let count = threads::parts(jobs.len());
     parts.resize_with(count, || Vec::with_capacity(jobs.len() / count + 1));
     for job in jobs {
         let middle = job.rows.start.midpoint(job.rows.end);
@@ -313,7 +286,7 @@ where
             work(job, loan.get());
         }
     };
-    egg_threads::together(jobs.helpers(), take);
+    threads::parallel_for(jobs.helpers(), take);
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(()),
         Some((graph, error)) => Err(error.in_graph(graph)),

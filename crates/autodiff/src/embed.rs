@@ -8,8 +8,9 @@
 
 use std::sync::Arc;
 
-use candle_core::{CustomOp1, Shape, Tensor};
+use candle_core::{Shape, Tensor};
 use egg_geometry::{Factors, Flatten, RankChoice, RankRule, Workspace};
+use egg_tensor::Tracked;
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
 
 use crate::Result;
@@ -49,7 +50,7 @@ use crate::element::Element;
 /// # Ok::<(), egg_autodiff::Error>(())
 /// ```
 pub fn grassmann_embed(h: &Tensor, offsets: &[usize], rule: RankRule, flatten: Flatten) -> Result<Tensor> {
-    Embedder::new(rule, flatten)?.embed(h, offsets)
+    Ok(Embedder::new(rule, flatten)?.embed(h, offsets)?.into())
 }
 
 /// [`grassmann_embed`] with memory that is kept from one call to the next.
@@ -105,7 +106,7 @@ impl Embedder {
     ///
     /// # Errors
     /// As [`grassmann_embed`].
-    pub fn embed(&self, h: &Tensor, offsets: &[usize]) -> Result<Tensor> {
+    pub fn embed(&self, h: impl Into<Tracked>, offsets: &[usize]) -> Result<Tracked> {
         Ok(self.runner.apply(h, offsets, |_| ())?.0)
     }
 
@@ -113,37 +114,14 @@ impl Embedder {
     ///
     /// # Errors
     /// As [`grassmann_embed`].
-    pub fn embed_with_spectra(&self, h: &Tensor, offsets: &[usize]) -> Result<(Tensor, Vec<GraphSpectrum>)> {
-        self.runner.apply(h, offsets, spectra)
-    }
-
-    /// The same as an operation that is still to be applied to `h`, and to nothing else,
-    /// once: for those who apply it otherwise than by `h.apply_op1`.
-    ///
-    /// ```
-    /// use candle_core::{Device, Tensor};
-    /// use egg_autodiff::{Embedder, Flatten, RankRule};
-    ///
-    /// let h = Tensor::new(&[[3f32, 0.0], [0.0, 1.0]], &Device::Cpu)?;
-    /// let embedder = Embedder::new(RankRule::Fixed(1), Flatten::Upper)?;
-    /// let (operation, _) = embedder.operation(&h, &[0, 2])?;
-    /// assert_eq!(h.apply_op1(operation)?.to_vec2::<f32>()?, [[1.0, 0.0, 0.0]]); // P of the first axis
-    /// # Ok::<(), egg_autodiff::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`grassmann_embed`]; [`Error::Candle`](crate::Error::Candle) if `h` is not on the CPU.
-    pub fn operation(
+    pub fn embed_with_spectra(
         &self,
-        h: &Tensor,
+        h: impl Into<Tracked>,
         offsets: &[usize],
-    ) -> Result<(impl CustomOp1 + Send + Sync + use<>, Vec<GraphSpectrum>)> {
-        self.runner.operation(h, offsets, spectra)
+    ) -> Result<(Tracked, Vec<GraphSpectrum>)> {
+        self.runner
+            .apply(h, offsets, |saved| saved.iter().map(GraphSpectrum::of).collect())
     }
-}
-
-fn spectra(saved: &[Factors]) -> Vec<GraphSpectrum> {
-    saved.iter().map(GraphSpectrum::of).collect()
 }
 
 /// What an embedding kept of one graph; not differentiable.

@@ -39,7 +39,7 @@ use crate::element::Element;
 pub fn leverage(h: &Tensor, offsets: &[usize], rule: RankRule) -> Result<Tensor> {
     rule.validate()?;
     let runner: Arc<Runner<Leverage>> = Runner::new(Leverage { rule });
-    Ok(runner.apply(h, offsets, |_| ())?.0)
+    Ok(runner.apply(h, offsets, |_| ())?.0.into())
 }
 
 #[derive(Debug)]

@@ -59,6 +59,6 @@ impl Embedder {
 /// [`Embedder::embed`]; its errors come as candle's.
 impl Module for BatchEmbedder {
     fn forward(&self, h: &Tensor) -> candle_core::Result<Tensor> {
-        Ok(self.embedder.embed(h, &self.offsets)?)
+        Ok(self.embedder.embed(h, &self.offsets)?.into())
     }
 }

@@ -34,10 +34,10 @@ use crate::{Error, Result};
 /// ```
 pub fn projector(h: &Tensor, rule: RankRule) -> Result<Tensor> {
     rule.validate()?;
-    let rows = crate::element::check_matrix("H", h)?.0;
+    let rows = crate::element::check_matrix("H", &h.into())?.0;
     let runner = Runner::new(Square { rule });
     let (p, ()) = runner.apply(h, &[0, rows], |_| ()).map_err(Error::alone)?;
-    Ok(p)
+    Ok(p.into())
 }
 
 #[derive(Debug)]

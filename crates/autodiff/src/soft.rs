@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use candle_core::{Shape, Tensor};
 use egg_geometry::{Filter, Flatten, SoftFactors, Workspace};
+use egg_tensor::Tracked;
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
 
 use crate::Result;
@@ -47,7 +48,9 @@ use crate::element::Element;
 /// # Ok::<(), egg_autodiff::Error>(())
 /// ```
 pub fn soft_embed(h: &Tensor, offsets: &[usize], filter: &Filter, flatten: Flatten) -> Result<Tensor> {
-    SoftEmbedder::new(filter.clone(), flatten).embed(h, offsets)
+    Ok(SoftEmbedder::new(filter.clone(), flatten)
+        .embed(h, offsets)?
+        .into())
 }
 
 /// [`soft_embed`] with memory that is kept from one call to the next, as an
@@ -90,7 +93,7 @@ impl SoftEmbedder {
     ///
     /// # Errors
     /// As [`soft_embed`].
-    pub fn embed(&self, h: &Tensor, offsets: &[usize]) -> Result<Tensor> {
+    pub fn embed(&self, h: impl Into<Tracked>, offsets: &[usize]) -> Result<Tracked> {
         Ok(self.runner.apply(h, offsets, |_| ())?.0)
     }
 }

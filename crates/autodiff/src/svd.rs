@@ -86,7 +86,7 @@ pub fn svd_with_floor(a: &Tensor, floor: f64) -> Result<(Tensor, Tensor, Tensor)
             requirement: "it must be in (0, 1), relative to the largest singular value",
         });
     }
-    check_float("the matrix to decompose", a)?;
+    check_float("the matrix to decompose", &a.into())?;
     let (batch, rows, columns) = match a.dims() {
         &[rows, columns] if rows > 0 && columns > 0 => (None, rows, columns),
         &[batch, rows, columns] if rows > 0 && columns > 0 => (Some(batch), rows, columns),

@@ -69,12 +69,8 @@ fn a_step_allocates_as_often_for_many_graphs_as_for_few() -> Result<()> {
     let soft = SoftEmbedder::new(filter, Flatten::Upper);
     type Embed<'a> = &'a (dyn Fn(&Tensor, &[usize]) -> Result<Tensor> + Sync);
     let ways: [(&str, Embed<'_>); 2] = [
-        ("hard", &|h, offsets| {
-            hard.embed(h, offsets).map_err(candle_core::Error::wrap)
-        }),
-        ("soft", &|h, offsets| {
-            soft.embed(h, offsets).map_err(candle_core::Error::wrap)
-        }),
+        ("hard", &|h, offsets| Ok(hard.embed(h, offsets)?.into())),
+        ("soft", &|h, offsets| Ok(soft.embed(h, offsets)?.into())),
     ];
     // A thread: a scratch. Which of two threads works on how many graphs is
     // chance, and a scratch grows with the largest it has seen.

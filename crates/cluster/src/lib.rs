@@ -38,7 +38,6 @@ pub mod metrics;
 pub mod pipeline;
 pub mod spectral;
 mod tall;
-mod vectorised;
 pub mod vgae;
 
 pub use error::{Error, Result};

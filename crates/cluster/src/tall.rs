@@ -2,7 +2,7 @@
 //! shared between threads by blocks of rows.
 
 use egg_geometry::dense::{self, Scratch};
-use egg_nn::blocks;
+use egg_tensor::blocks;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::error::Result;

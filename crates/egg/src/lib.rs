@@ -28,7 +28,7 @@
 //! | feature | module | what | package |
 //! |---|---|---|---|
 //! | `geometry` | `geometry` | subspaces: angles, distances, geodesics, means, kernels | `egg-geometry` |
-//! | `graph` | `graph`, `nn` | files to graphs, splits, batches; convolutions, layers, Adam | `egg-graph`, `egg-nn` |
+//! | `graph` | `graph`, `nn`, `tensor` | files to graphs, splits, batches; convolutions, layers, Adam; operations of one's own | `egg-graph`, `egg-nn`, `egg-tensor` |
 //! | `pool` | `pool`, `autodiff` | EGG and its peers, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
 //! | `pool` or `cluster` | `results` | means with their spread, tests between them | `egg-results` |
 //! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, measures | `egg-cluster` |
@@ -59,6 +59,8 @@ pub use egg_nn as nn;
 pub use egg_pool as pool;
 #[cfg(any(feature = "pool", feature = "cluster"))]
 pub use egg_results as results;
+#[cfg(feature = "graph")]
+pub use egg_tensor as tensor;
 
 /// What most programs need, by the features that are on.
 ///

@@ -4,7 +4,7 @@
 use candle_core::{DType, Device, Tensor};
 use egg_graph::conv::{NodeInput, SparseMatrix, spmm};
 use egg_graph::{GraphBatch, batches, random_order};
-use egg_nn::{Pass, backward};
+use egg_nn::{Pass, Tracked, backward};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -31,7 +31,7 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
         }
         "gcn_hidden" => differentiated(|pass| inputs.hidden_layer.forward(&hidden, &inputs.adjacency, pass)),
         "first_layer" => differentiated(|pass| inputs.bag_layer.forward(&inputs.bags, &inputs.copy, pass)),
-        "linear_relu" => differentiated(|pass| inputs.linear.forward_relu(&inputs.x, pass)),
+        "linear_relu" => differentiated(|pass| inputs.linear.clone().with_relu().forward(&inputs.x, pass)),
         "batch_norm" => differentiated(|pass| inputs.norm.forward(&inputs.x, pass)),
         "batching" => {
             let (seconds, made) = timed(|| epoch(inputs))?;
@@ -44,7 +44,7 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
 /// The result of `forward` and the gradients of all variables in it, for a
 /// gradient of ones.
 fn differentiated<E: Into<Box<dyn std::error::Error>>>(
-    forward: impl Fn(&mut Pass<'_>) -> Result<Tensor, E>,
+    forward: impl Fn(&mut Pass<'_>) -> Result<Tracked, E>,
 ) -> Outcome<Timed> {
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let rng = std::cell::RefCell::new(&mut rng);
@@ -55,7 +55,7 @@ fn differentiated<E: Into<Box<dyn std::error::Error>>>(
             .get_ids()
             .filter_map(|id| gradients.get_id(*id).cloned())
             .collect();
-        results.push(y);
+        results.push(y.into());
         Ok(results)
     };
     let (seconds, results) = timed(work)?;

@@ -220,6 +220,13 @@ pub enum Error {
     #[cfg(feature = "conv")]
     #[error(transparent)]
     Candle(#[from] candle_core::Error),
+
+    /// Features that were propagated beforehand, given to a layer that propagates otherwise.
+    #[cfg(feature = "conv")]
+    #[error(
+        "features that were propagated beforehand are for the first layer of a GCN; give this one the features themselves"
+    )]
+    Propagated,
     /// A layer was built or used wrongly.
     #[cfg(feature = "conv")]
     #[error(transparent)]
@@ -322,6 +329,17 @@ impl Error {
             name,
             value: value.to_string(),
             requirement: requirement.into(),
+        }
+    }
+}
+
+/// So that `?` works in functions and modules that return candle's result.
+#[cfg(feature = "conv")]
+impl From<Error> for candle_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Candle(error) => error,
+            error => Self::wrap(error),
         }
     }
 }

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use candle_core::backend::BackendStorage;
 use candle_core::backprop::GradStore;
 use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var, WithDType, bail};
+use egg_tensor::blocks::share;
+use egg_tensor::{Element, for_element, in_order, vectorised, with_slices};
 
 use crate::adam_config::check_rate;
-use crate::blocks::share;
-use crate::element::{Element, check_dtype, for_element};
-use crate::numbers::{in_order, with_values};
-use crate::vectorised::vectorised;
+use crate::check::check_dtype;
 use crate::{AdamConfig, Decay, Error, Parameters, Result};
 
 #[cfg(feature = "candle-nn")]
@@ -163,7 +162,7 @@ impl Adam {
         for (name, slot) in &self.slots {
             if let Some(gradient) = gradients.get(&slot.parameter) {
                 check_fits(name, gradient, &slot.parameter)?;
-                check_dtype(name, gradient, slot.parameter.dtype())?;
+                check_dtype(name, gradient.dtype(), slot.parameter.dtype())?;
             }
         }
         for slot in self.slots.values_mut() {
@@ -263,7 +262,7 @@ fn tensor(moment: &CpuStorage, parameter: &Var) -> Result<Tensor> {
 
 fn storage(moment: &Tensor) -> Result<CpuStorage> {
     for_element!(moment.dtype(), T => {
-        Ok(with_values::<T, _>(moment, |values| Ok(<T as WithDType>::to_cpu_storage(values)))?)
+        Ok(with_slices([moment], |[values]: [&[T]; 1]| Ok(<T as WithDType>::to_cpu_storage(values)))?)
     })
 }
 
@@ -323,7 +322,7 @@ impl Kernel {
 
 vectorised! {
     /// One step of some numbers; `constants` are those of [`Kernel`].
-    fn advance<T>(
+    fn advance<T: Element>(
         parameter: &'a mut [T],
         gradient: &'a [T],
         first: &'a mut [T],

@@ -1,15 +1,15 @@
-//! Batch normalisation of feature columns, alone or rectified, as one operation.
+//! Batch normalisation of feature columns, alone or with a ReLU, as one operation.
 
-use std::sync::{Arc, OnceLock};
+use candle_core::{Tensor, Var, WithDType};
+use egg_tensor::{
+    Backward, Element, Forward, Operand, Operation, Tracked, apply, apply_and_inspect, for_element,
+    with_slices,
+};
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp3, Layout, Shape, Tensor, Var, WithDType};
-
-use crate::element::{Element, check_columns, check_dtype, for_element};
+use crate::check::{check_columns, check_dtype};
 use crate::linear::check_width;
 use crate::normalise::{Moments, backward, moments, normalise};
-use crate::numbers::{in_order, with_values};
-use crate::{Init, Pass, Result, Scope, given};
+use crate::{Error, Init, Pass, Result, Scope};
 
 /// Added to the variance, PyTorch's default.
 const EPSILON: f64 = 1e-5;
@@ -55,6 +55,7 @@ pub struct BatchNorm1d {
     running_mean: Var,
     running_var: Var,
     features: usize,
+    relu: bool,
 }
 
 impl BatchNorm1d {
@@ -72,7 +73,14 @@ impl BatchNorm1d {
             running_mean: scope.buffer("running_mean", features, Init::Zeros)?,
             running_var: scope.buffer("running_var", features, Init::Ones)?,
             features,
+            relu: false,
         })
+    }
+
+    /// The same layer with a [ReLU](crate::relu()) behind it, in one operation.
+    pub fn with_relu(mut self) -> Self {
+        self.relu = true;
+        self
     }
 
     /// The number of columns.
@@ -84,48 +92,34 @@ impl BatchNorm1d {
     /// statistics are moved.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) unless `x` is rows x features,
-    /// [`Error::DType`](crate::Error::DType) unless it has the model's type.
-    pub fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.apply(x, pass, false)
-    }
-
-    /// [`forward`](Self::forward), then the rectifier with the gradient of
-    /// [`relu`](crate::relu()), in one operation.
-    ///
-    /// # Errors
-    /// As [`forward`](Self::forward).
-    pub fn forward_relu(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.apply(x, pass, true)
-    }
-
-    fn apply(&self, x: &Tensor, pass: &Pass<'_>, rectify: bool) -> Result<Tensor> {
-        let rows = check_columns("the input of batch normalisation", x, self.features)?;
-        check_dtype("the input of batch normalisation", x, self.weight.dtype())?;
-        let source = match pass {
-            Pass::Training(_) => Source::Batch,
-            Pass::Evaluation => Source::Running(for_element!(x.dtype(), T => {
-                with_values::<T, _>(&self.running_mean, |mean| {
-                    with_values::<T, _>(&self.running_var, |variance| Ok(Moments::new(mean, variance)))
-                })
-            })?),
-        };
-        let used = Arc::new(OnceLock::new());
-        let op = Normalise {
-            source,
-            rectify,
-            used: used.clone(),
-        };
-        let (weight, bias) = (pass.parameter(&self.weight), pass.parameter(&self.bias));
-        let y = pass.input(x).apply_op3(&weight, &bias, op)?;
-        if let (true, Some(batch)) = (pass.is_training(), used.get()) {
-            self.follow(batch, rows)?;
+    /// [`Error::Shape`] unless `x` is rows x features, [`Error::DType`] unless it has the
+    /// model's type.
+    pub fn forward(&self, x: impl Into<Tracked>, pass: &mut Pass<'_>) -> Result<Tracked> {
+        let x = pass.input(x);
+        let rows = check_columns("the input of batch normalisation", &x, self.features)?;
+        check_dtype("the input of batch normalisation", x.dtype(), self.weight.dtype())?;
+        let inputs = [x, pass.parameter(&self.weight), pass.parameter(&self.bias)];
+        let relu = self.relu;
+        if pass.is_training() {
+            let op = Normalise { running: None, relu };
+            let (y, batch) = apply_and_inspect(op, inputs, Moments::clone)?;
+            self.update_running_stats(&batch, rows)?;
+            return Ok(y);
         }
-        Ok(y)
+        let running = Some(self.running_moments()?);
+        apply(Normalise { running, relu }, inputs)
+    }
+
+    fn running_moments(&self) -> Result<Moments> {
+        for_element!(self.weight.dtype(), T => {
+            Ok(with_slices([&self.running_mean, &self.running_var], |[mean, variance]: [&[T]; 2]| {
+                Ok(Moments::new(mean, variance))
+            })?)
+        })
     }
 
     /// Moves the running statistics towards those of a batch.
-    fn follow(&self, batch: &Moments, rows: usize) -> Result<()> {
+    fn update_running_stats(&self, batch: &Moments, rows: usize) -> Result<()> {
         if rows > 0 {
             blend(&self.running_mean, &batch.mean, 1.0)?;
         }
@@ -140,7 +134,7 @@ impl BatchNorm1d {
 /// `running = 0.9 running + 0.1 scale batch`.
 fn blend(running: &Var, batch: &[f64], scale: f64) -> Result<()> {
     let next = for_element!(running.dtype(), T => {
-        with_values::<T, _>(running, |old| {
+        with_slices([running], |[old]: [&[T]; 1]| {
             let pairs = old.iter().zip(batch);
             let mix = |(old, batch): (&T, &f64)| {
                 <T as WithDType>::from_f64((1.0 - MOMENTUM) * old.to_f64() + MOMENTUM * scale * batch)
@@ -152,90 +146,37 @@ fn blend(running: &Var, batch: &[f64], scale: f64) -> Result<()> {
     Ok(running.set(&next?)?)
 }
 
-/// Whose mean and variance are subtracted and divided by.
-enum Source {
-    Batch,
-    Running(Moments),
-}
-
 struct Normalise {
-    source: Source,
-    rectify: bool,
-    /// What the forward pass used: read by the layer and by the backward pass.
-    used: Arc<OnceLock<Moments>>,
+    /// The running statistics, or those of the batch.
+    running: Option<Moments>,
+    relu: bool,
 }
 
-impl Normalise {
-    fn run<T: Element>(&self, x: &[T], weight: &[T], bias: &[T]) -> CpuStorage {
-        let moments = self.used.get_or_init(|| match &self.source {
-            Source::Batch => moments(x, weight.len()),
-            Source::Running(moments) => moments.clone(),
-        });
-        T::to_cpu_storage_owned(normalise(x, moments, EPSILON, weight, bias, self.rectify))
-    }
+impl<T: Element> Operation<T, 3> for Normalise {
+    /// What was subtracted and divided by.
+    type Saved = Moments;
+    type Error = Error;
 
-    fn pull_back<T: Element>(
-        &self,
-        x: &Tensor,
-        weight: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Tensor, Tensor, Tensor)> {
-        let Some(moments) = self.used.get() else {
-            candle_core::bail!("batch normalisation was asked for a gradient before its forward pass");
-        };
-        let (dx, dw, db) = with_values::<T, _>(x, |xs| {
-            with_values::<T, _>(weight, |ws| {
-                with_values::<T, _>(g, |gs| {
-                    let run = |ys: Option<&[T]>| Ok(backward(xs, moments, EPSILON, ws, ys, gs));
-                    if self.rectify {
-                        with_values(y, |ys| run(Some(ys)))
-                    } else {
-                        run(None)
-                    }
-                })
-            })
-        })?;
-        Ok((
-            Tensor::from_vec(dx, x.shape(), x.device())?,
-            Tensor::from_vec(dw, weight.shape(), x.device())?,
-            Tensor::from_vec(db, weight.shape(), x.device())?,
-        ))
-    }
-}
-
-impl CustomOp3 for Normalise {
     fn name(&self) -> &'static str {
         "egg-batch-norm"
     }
 
-    fn cpu_fwd(
-        &self,
-        x: &CpuStorage,
-        x_layout: &Layout,
-        weight: &CpuStorage,
-        weight_layout: &Layout,
-        bias: &CpuStorage,
-        bias_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let out = for_element!(x.dtype(), T => {
-            let x = in_order::<T>(x, x_layout)?;
-            let weight = in_order::<T>(weight, weight_layout)?;
-            let bias = in_order::<T>(bias, bias_layout)?;
-            candle_core::Result::Ok(self.run(&x, &weight, &bias))
-        })?;
-        Ok((out, x_layout.shape().clone()))
+    fn forward(&self, [x, weight, bias]: [Operand<'_, T>; 3]) -> Result<Forward<T, Moments>> {
+        let moments = match &self.running {
+            None => moments(&x, weight.len()),
+            Some(running) => running.clone(),
+        };
+        Ok(Forward {
+            values: normalise(&x, &moments, EPSILON, &weight, &bias, self.relu),
+            shape: x.dims.into(),
+            saved: moments,
+        })
     }
 
-    fn bwd(
-        &self,
-        x: &Tensor,
-        weight: &Tensor,
-        bias: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, db) = for_element!(x.dtype(), T => self.pull_back::<T>(x, weight, y, g))?;
-        Ok((given(x, dx), given(weight, dw), given(bias, db)))
+    fn backward(&self, of: Backward<'_, T, Moments, 3>) -> Result<[Option<Vec<T>>; 3]> {
+        let [x, weight, _] = of.inputs;
+        let output = self.relu.then_some(of.output.values);
+        let (dx, dw, db) = backward(&x, of.saved, EPSILON, &weight, output, of.gradient);
+        Ok([Some(dx), Some(dw), Some(db)])
     }
 }

@@ -1,8 +1,8 @@
 //! Binary cross entropy of logits.
 
 use candle_core::{DType, Tensor};
+use egg_tensor::{Element, Tracked};
 
-use crate::element::Element;
 use crate::pair_loss::{PairLoss, pair_loss};
 use crate::{Error, Reduction, Result};
 
@@ -35,7 +35,7 @@ use crate::{Error, Reduction, Result};
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
 pub fn bce_with_logits(
-    logits: &Tensor,
+    logits: impl Into<Tracked>,
     targets: &Tensor,
     pos_weight: f64,
     reduction: Reduction,
@@ -67,12 +67,12 @@ pub fn bce_with_logits(
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
 pub fn bce_with_logits_value(
-    logits: &Tensor,
+    logits: impl Into<Tracked>,
     targets: &Tensor,
     pos_weight: f64,
     reduction: Reduction,
 ) -> Result<f64> {
-    let loss = bce_with_logits(&logits.detach(), targets, pos_weight, reduction)?;
+    let loss = bce_with_logits(Tracked::constant(logits), targets, pos_weight, reduction)?;
     Ok(loss.to_dtype(DType::F64)?.to_scalar::<f64>()?)
 }
 

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
+use egg_tensor::with_slices;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::numbers::with_values;
 use crate::{
     AdamConfig, AdamMoments, AdamState, Checkpoint, EarlyStopping, Error, GeneratorState, Plateau, Result,
 };
@@ -126,12 +126,12 @@ fn unencodable(source: impl std::error::Error) -> Error {
 fn store(name: &str, tensor: &Tensor) -> Result<Stored> {
     let (dtype, bytes) = match tensor.dtype() {
         DType::F32 => {
-            let bytes = |values: &[f32]| Ok(values.iter().flat_map(|v| v.to_le_bytes()).collect());
-            (Dtype::F32, with_values(tensor, bytes)?)
+            let bytes = |[values]: [&[f32]; 1]| Ok(values.iter().flat_map(|v| v.to_le_bytes()).collect());
+            (Dtype::F32, with_slices([tensor], bytes)?)
         }
         DType::F64 => {
-            let bytes = |values: &[f64]| Ok(values.iter().flat_map(|v| v.to_le_bytes()).collect());
-            (Dtype::F64, with_values(tensor, bytes)?)
+            let bytes = |[values]: [&[f64]; 1]| Ok(values.iter().flat_map(|v| v.to_le_bytes()).collect());
+            (Dtype::F64, with_slices([tensor], bytes)?)
         }
         found => {
             return Err(Error::DType {

@@ -2,10 +2,9 @@
 
 use candle_core::WithDType;
 use candle_core::backprop::GradStore;
+use egg_tensor::blocks::map;
+use egg_tensor::{for_element, with_slices};
 
-use crate::blocks::map;
-use crate::element::for_element;
-use crate::numbers::with_values;
 use crate::{Error, Parameters, Result};
 
 /// Numbers per partial sum.
@@ -51,7 +50,7 @@ pub fn clip_gradient_norm(parameters: &Parameters, gradients: &mut GradStore, ma
             continue;
         };
         let sum: candle_core::Result<f64> = for_element!(gradient.dtype(), T => {
-            with_values::<T, _>(gradient, |values| {
+            with_slices([gradient], |[values]: [&[T]; 1]| {
                 let blocks = map(values, BLOCK, |_, values| {
                     let squares = values.iter().map(|&v| <T as WithDType>::to_f64(v).powi(2));
                     squares.sum::<f64>()

@@ -1,13 +1,10 @@
 //! Cross entropy of logits, as one operation.
 
-use std::sync::OnceLock;
+use candle_core::{DType, Tensor};
+use egg_tensor::blocks::{map, map_chunks, rows_in_cache};
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp1, DType, Layout, Shape, Tensor, WithDType};
-
-use crate::blocks::{map, map_chunks, rows_in_cache};
-use crate::element::{Element, check_float, for_element};
-use crate::numbers::{in_order, with_values};
+use crate::check::check_float;
 use crate::{Error, Reduction, Result};
 
 /// `-log softmax(logits)[class]`, summed or averaged over the rows: a scalar.
@@ -36,7 +33,8 @@ use crate::{Error, Reduction, Result};
 /// assert_eq!(gradient, Some(vec![vec![0.5, -0.5], vec![0.0, 0.0]]));
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
-pub fn cross_entropy(logits: &Tensor, classes: &Tensor, reduction: Reduction) -> Result<Tensor> {
+pub fn cross_entropy(logits: impl Into<Tracked>, classes: &Tensor, reduction: Reduction) -> Result<Tensor> {
+    let logits = logits.into();
     check_float("the logits of cross entropy", logits.dtype())?;
     let &[rows, columns] = logits.dims() else {
         return Err(Error::Shape {
@@ -48,9 +46,8 @@ pub fn cross_entropy(logits: &Tensor, classes: &Tensor, reduction: Reduction) ->
     let op = CrossEntropy {
         classes: checked_classes(classes, rows, columns)?,
         scale: reduction.scale("the logits of cross entropy", rows, logits.dims())?,
-        saved: OnceLock::new(),
     };
-    Ok(logits.apply_op1(op)?)
+    Ok(apply(op, [logits])?.into())
 }
 
 /// The number that [`cross_entropy`] is, without a tape.
@@ -69,8 +66,12 @@ pub fn cross_entropy(logits: &Tensor, classes: &Tensor, reduction: Reduction) ->
 /// assert!((loss - 4f64.ln()).abs() < 1e-15);
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
-pub fn cross_entropy_value(logits: &Tensor, classes: &Tensor, reduction: Reduction) -> Result<f64> {
-    let loss = cross_entropy(&logits.detach(), classes, reduction)?;
+pub fn cross_entropy_value(
+    logits: impl Into<Tracked>,
+    classes: &Tensor,
+    reduction: Reduction,
+) -> Result<f64> {
+    let loss = cross_entropy(Tracked::constant(logits), classes, reduction)?;
     Ok(loss.to_dtype(DType::F64)?.to_scalar::<f64>()?)
 }
 
@@ -103,15 +104,22 @@ fn checked_classes(classes: &Tensor, rows: usize, columns: usize) -> Result<Vec<
 struct CrossEntropy {
     classes: Vec<u32>,
     scale: f64,
-    /// The greatest logit of each row and `ln sum exp(x - greatest)`. Kept
-    /// apart: their sum would round away what far logits differ by.
-    saved: OnceLock<Vec<(f64, f64)>>,
 }
 
-impl CrossEntropy {
-    fn forward<T: Element>(&self, x: &[T], columns: usize) -> T {
+impl<T: Element> Operation<T, 1> for CrossEntropy {
+    /// The greatest logit of each row and `ln sum exp(x - greatest)`. Kept
+    /// apart: their sum would round away what far logits differ by.
+    type Saved = Vec<(f64, f64)>;
+    type Error = Error;
+
+    fn name(&self) -> &'static str {
+        "egg-cross-entropy"
+    }
+
+    fn forward(&self, [x]: [Operand<'_, T>; 1]) -> Result<Forward<T, Self::Saved>> {
+        let (_, columns) = x.dims2()?;
         let chunk_rows = rows_in_cache(columns);
-        let blocks = map(x, chunk_rows * columns, |block, x| {
+        let blocks = map(&x, chunk_rows * columns, |block, x| {
             let classes = &self.classes[block * chunk_rows..];
             let mut sum = 0.0;
             let mut saved = Vec::with_capacity(x.len() / columns);
@@ -127,16 +135,17 @@ impl CrossEntropy {
             (sum, saved)
         });
         let sum: f64 = blocks.iter().map(|(sum, _)| sum).sum();
-        let rows = blocks.into_iter().flat_map(|(_, saved)| saved);
-        self.saved.get_or_init(|| rows.collect());
-        T::from_f64(self.scale * sum)
+        Ok(Forward {
+            values: vec![T::from_f64(self.scale * sum)],
+            shape: ().into(),
+            saved: blocks.into_iter().flat_map(|(_, saved)| saved).collect(),
+        })
     }
 
-    fn backward<T: Element>(&self, x: &[T], columns: usize, gradient: f64) -> candle_core::Result<Vec<T>> {
-        let Some(saved) = self.saved.get() else {
-            candle_core::bail!("cross entropy was asked for a gradient before its forward pass");
-        };
-        let scale = T::from_f64(self.scale * gradient);
+    fn backward(&self, of: Backward<'_, T, Self::Saved, 1>) -> Result<[Option<Vec<T>>; 1]> {
+        let ([x], saved) = (of.inputs, of.saved);
+        let (_, columns) = x.dims2()?;
+        let scale = T::from_f64(self.scale * of.scalar_gradient());
         let chunk_rows = rows_in_cache(columns);
         let mut out = vec![T::zero(); x.len()];
         map_chunks(&mut out, chunk_rows * columns, |block, out| {
@@ -152,30 +161,6 @@ impl CrossEntropy {
                 out[class as usize] -= scale;
             }
         });
-        Ok(out)
-    }
-}
-
-impl CustomOp1 for CrossEntropy {
-    fn name(&self) -> &'static str {
-        "egg-cross-entropy"
-    }
-
-    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
-        let columns = layout.shape().dims2()?.1;
-        let out = for_element!(storage.dtype(), T => {
-            let loss = self.forward(&in_order::<T>(storage, layout)?, columns);
-            candle_core::Result::Ok(<T as WithDType>::to_cpu_storage_owned(vec![loss]))
-        })?;
-        Ok((out, ().into()))
-    }
-
-    fn bwd(&self, x: &Tensor, _: &Tensor, gradient: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let gradient = gradient.to_dtype(DType::F64)?.to_scalar::<f64>()?;
-        let columns = x.dims2()?.1;
-        for_element!(x.dtype(), T => {
-            let dx = with_values::<T, _>(x, |values| self.backward(values, columns, gradient))?;
-            Ok(Some(Tensor::from_vec(dx, x.shape(), x.device())?))
-        })
+        Ok([Some(out)])
     }
 }

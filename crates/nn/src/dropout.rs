@@ -1,14 +1,11 @@
 //! Dropout from the pass's own generator.
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
+use egg_tensor::blocks::{map_chunks, map_new};
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply, vectorised};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::blocks::{map_chunks, map_new};
-use crate::element::{Element, check_float, for_element};
-use crate::numbers::{in_order, with_values};
-use crate::vectorised::vectorised;
+use crate::check::check_float;
 use crate::{Error, Pass, Result};
 
 /// Numbers per block, each with a stream of random numbers of its own.
@@ -71,7 +68,8 @@ impl Dropout {
     ///
     /// # Errors
     /// [`Error::DType`] unless `x` is f32 or f64.
-    pub fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
+    pub fn forward(&self, x: impl Into<Tracked>, pass: &mut Pass<'_>) -> Result<Tracked> {
+        let x = x.into();
         check_float("the input of dropout", x.dtype())?;
         match pass {
             Pass::Training(rng) if self.probability > 0.0 => {
@@ -79,7 +77,7 @@ impl Dropout {
                     kept: mask(self.probability, x.elem_count(), rng),
                     scale: 1.0 / (1.0 - self.probability),
                 };
-                Ok(x.apply_op1(op)?)
+                apply(op, [x])
             }
             pass => Ok(pass.input(x)),
         }
@@ -126,7 +124,7 @@ impl Drop {
 
 vectorised! {
     /// What is kept, scaled, and 0 elsewhere.
-    fn keep<T>(x: &'a [T], kept: &'a [bool], scale: T, out: &'a mut [T]) -> () {
+    fn keep<T: Element>(x: &'a [T], kept: &'a [bool], scale: T, out: &'a mut [T]) -> () {
         for (out, (&x, &kept)) in out.iter_mut().zip(x.iter().zip(kept)) {
             // Made in any case: without a branch there is nothing to guess.
             let scaled = x * scale;
@@ -135,24 +133,20 @@ vectorised! {
     }
 }
 
-impl CustomOp1 for Drop {
+impl<T: Element> Operation<T, 1> for Drop {
+    type Saved = ();
+    type Error = Error;
+
     fn name(&self) -> &'static str {
         "egg-dropout"
     }
 
-    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
-        let out = for_element!(storage.dtype(), T => {
-            let out = self.run(&in_order::<T>(storage, layout)?);
-            candle_core::Result::Ok(<T as WithDType>::to_cpu_storage_owned(out))
-        })?;
-        Ok((out, layout.shape().clone()))
+    fn forward(&self, [x]: [Operand<'_, T>; 1]) -> Result<Forward<T>> {
+        Ok(Forward::new(self.run(&x), x.dims))
     }
 
-    fn bwd(&self, x: &Tensor, _: &Tensor, gradient: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        for_element!(x.dtype(), T => {
-            let dx = with_values::<T, _>(gradient, |g| Ok(self.run(g)))?;
-            Ok(Some(Tensor::from_vec(dx, x.shape(), x.device())?))
-        })
+    fn backward(&self, of: Backward<'_, T, (), 1>) -> Result<[Option<Vec<T>>; 1]> {
+        Ok([Some(self.run(of.gradient))])
     }
 }
 

@@ -147,7 +147,7 @@ pub enum Error {
 /// use candle_core::{Device, Tensor};
 ///
 /// fn forward(x: &Tensor) -> candle_core::Result<Tensor> {
-///     Ok(egg_nn::relu(&x.tanh()?)?)
+///     Ok(egg_nn::relu(&x.tanh()?)?.into())
 /// }
 /// let integers = Tensor::new(&[1u32], &Device::Cpu)?;
 /// assert!(egg_nn::relu(&integers).map_err(candle_core::Error::from).is_err());

@@ -9,7 +9,7 @@ use candle_core::{DType, Device, Shape, Tensor};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 
-use crate::element::check_float;
+use crate::check::check_float;
 use crate::{Error, Result};
 
 /// How a parameter gets its first values.

@@ -31,8 +31,8 @@
 //! - Losses: [`cross_entropy`], [`bce_with_logits`], [`mse`], [`mae`], each one
 //!   operation; no finite logit overflows.
 //! - [`Segments`]: sum, mean, maximum and softmax over the rows of each graph.
-//! - [`Relayed`]: large tensors whose gradient does not go over candle's sums; and
-//!   [`backward`], by which those of parameters don't.
+//! - Layers give a [`Tracked`], a tensor whose gradient does not go over candle's sums; and
+//!   [`backward`] spares those of parameters the same (both are [`egg_tensor`]'s).
 //! - [`Dropout`], from the generator of the [`Pass`].
 //! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
 //! - [`Plateau`] and [`EarlyStopping`].
@@ -72,20 +72,16 @@
 
 mod adam;
 mod adam_config;
-mod affine;
 pub mod atomic;
-mod backward;
 mod batch_norm;
 mod bce;
-pub mod blocks;
+mod check;
 mod checkpoint;
 mod checkpoint_file;
 mod clip;
-mod columns;
 mod cross_entropy;
 mod dropout;
 mod early_stopping;
-mod element;
 mod error;
 mod generator;
 mod init;
@@ -93,25 +89,19 @@ mod linear;
 mod mlp;
 mod module;
 mod normalise;
-pub mod numbers;
 mod pair_loss;
 mod parameters;
 mod pass;
-mod prefetch;
-mod product;
 mod reduction;
 mod regression;
-mod relay;
 mod relu;
 mod schedule;
 mod seeded;
 mod segment;
 mod segment_kernel;
-mod vectorised;
 
 pub use adam::{Adam, AdamMoments, AdamState};
 pub use adam_config::{AdamConfig, Decay};
-pub use backward::{backward, given};
 pub use batch_norm::BatchNorm1d;
 pub use bce::{bce_with_logits, bce_with_logits_value};
 pub use checkpoint::Checkpoint;
@@ -119,17 +109,16 @@ pub use clip::clip_gradient_norm;
 pub use cross_entropy::{cross_entropy, cross_entropy_value};
 pub use dropout::Dropout;
 pub use early_stopping::{EarlyStopping, Goal, Verdict};
+pub use egg_tensor::{Tracked, backward};
 pub use error::{Error, Result};
 pub use generator::GeneratorState;
 pub use init::Init;
-pub use linear::{Linear, linear_gradients};
+pub use linear::{Linear, linear_product};
 pub use mlp::{Mlp, MlpConfig};
 pub use parameters::{Parameters, Scope};
 pub use pass::Pass;
-pub use prefetch::prefetch;
 pub use reduction::Reduction;
 pub use regression::{mae, mse};
-pub use relay::Relayed;
 pub use relu::relu;
 pub use schedule::{Plateau, PlateauConfig};
 pub use seeded::Seeded;

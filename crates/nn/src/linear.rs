@@ -1,12 +1,10 @@
-//! The linear layer `y = x W^T + b`, alone or rectified, as one operation.
+//! The linear layer `y = x W^T + b`, alone or with a ReLU, as one operation.
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp2, CustomOp3, Layout, Shape, Tensor, Var};
+use candle_core::Var;
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, affine, apply};
 
-use crate::affine::{Wanted, backward, forward};
-use crate::element::{check_columns, check_dtype, for_element};
-use crate::numbers::{in_order, with_values};
-use crate::{Error, Init, Pass, Relayed, Result, Scope, given};
+use crate::check::{check_columns, check_dtype};
+use crate::{Error, Init, Pass, Result, Scope};
 
 /// `y = x W^T + b` for `x` (rows x in), `W` (out x in) and `b` (out).
 ///
@@ -29,7 +27,7 @@ use crate::{Error, Init, Pass, Relayed, Result, Scope, given};
 /// let x = Tensor::new(&[[1f32, 2.0, 3.0]], &Device::Cpu)?;
 /// let y = layer.forward(&x, &mut Pass::Evaluation)?;
 /// assert_eq!(y.to_vec2::<f32>()?, [[1.5, -1.5]]);
-/// let y = layer.forward_relu(&x, &mut Pass::Evaluation)?;
+/// let y = layer.with_relu().forward(&x, &mut Pass::Evaluation)?;
 /// assert_eq!(y.to_vec2::<f32>()?, [[1.5, 0.0]]);
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
@@ -39,6 +37,7 @@ pub struct Linear {
     bias: Option<Var>,
     in_features: usize,
     out_features: usize,
+    relu: bool,
 }
 
 impl Linear {
@@ -79,7 +78,14 @@ impl Linear {
             bias: None,
             in_features,
             out_features,
+            relu: false,
         })
+    }
+
+    /// The same layer with a [ReLU](crate::relu()) behind it, in one operation.
+    pub fn with_relu(mut self) -> Self {
+        self.relu = true;
+        self
     }
 
     /// The weight, out x in.
@@ -102,119 +108,45 @@ impl Linear {
         self.out_features
     }
 
-    /// `x W^T + b`, rows x out.
+    /// `x W^T + b`, or its ReLU: rows x out.
     ///
     /// # Errors
     /// [`Error::Shape`] unless `x` is rows x in, [`Error::DType`] unless it has
     /// the model's type.
-    pub fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.apply(x, pass, false)
-    }
-
-    /// `max(x W^T + b, 0)`, rows x out, with the gradient of [`relu`](crate::relu()).
-    ///
-    /// # Errors
-    /// As [`Linear::forward`].
-    pub fn forward_relu(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.apply(x, pass, true)
-    }
-
-    /// `x W^T` alone, rows x out, for layers that add the bias later: a graph
-    /// convolution spreads the product along the edges first.
-    ///
-    /// # Errors
-    /// As [`Linear::forward`].
-    pub fn product(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.apply_with(None, x, pass, false)
-    }
-
-    /// [`Self::forward`] of what is relayed.
-    ///
-    /// # Errors
-    /// As [`Linear::forward`].
-    pub fn forward_relayed(&self, x: &Relayed, pass: &mut Pass<'_>) -> Result<Tensor> {
-        let (Some(bias), true) = (&self.bias, pass.is_training()) else {
-            let x = match pass.is_training() {
-                true => x.on_tape()?,
-                false => x.values().clone(),
-            };
-            return self.forward(&x, pass);
-        };
-        self.check_input(x.values())?;
-        let op = Affine {
-            rectify: false,
-            relayed: x.track_op(),
-        };
-        let weight = pass.parameter(&self.weight);
-        Ok(x.apply_op3(&weight, &pass.parameter(bias), op)?)
-    }
-
-    fn check_input(&self, x: &Tensor) -> Result<()> {
-        check_columns("the input of a linear layer", x, self.in_features)?;
-        check_dtype("the input of a linear layer", x, self.weight.dtype())
-    }
-
-    fn apply(&self, x: &Tensor, pass: &Pass<'_>, rectify: bool) -> Result<Tensor> {
-        self.apply_with(self.bias.as_ref(), x, pass, rectify)
-    }
-
-    fn apply_with(&self, bias: Option<&Var>, x: &Tensor, pass: &Pass<'_>, rectify: bool) -> Result<Tensor> {
-        self.check_input(x)?;
+    pub fn forward(&self, x: impl Into<Tracked>, pass: &mut Pass<'_>) -> Result<Tracked> {
         let x = pass.input(x);
+        check_columns("the input of a linear layer", &x, self.in_features)?;
+        check_dtype("the input of a linear layer", x.dtype(), self.weight.dtype())?;
         let weight = pass.parameter(&self.weight);
-        let op = Affine {
-            rectify,
-            relayed: false,
-        };
-        Ok(match bias {
-            Some(bias) => x.apply_op3(&weight, &pass.parameter(bias), op)?,
-            None => x.apply_op2(&weight, op)?,
-        })
+        let op = Affine { relu: self.relu };
+        match &self.bias {
+            Some(bias) => apply(op, [x, weight, pass.parameter(bias)]),
+            None => apply(op, [x, weight]),
+        }
     }
 }
 
-/// The gradients of `y = x W^T` with respect to `x` (if `of_input`) and `W`, from that of
-/// `y`: for operations that have such a product within.
+/// `x W^T` for rows x in and out x in, without a bias: for layers that add one later.
 ///
 /// # Errors
-/// If the shapes or types do not fit.
+/// [`Error::Shape`] unless the columns of both are the same in number, [`Error::DType`] unless
+/// the types are.
 ///
 /// # Example
 /// ```
-/// use candle_core::{Device, Tensor};
+/// use candle_core::{Device, Tensor, Var};
 /// let x = Tensor::new(&[[1f64, 2.0]], &Device::Cpu)?;
-/// let weight = Tensor::new(&[[3f64, 4.0], [5.0, 6.0]], &Device::Cpu)?;
-/// let g = Tensor::new(&[[1f64, 10.0]], &Device::Cpu)?;
-/// let (dx, dw) = egg_nn::linear_gradients(&x, &weight, &g, true)?;
-/// assert_eq!(dx.unwrap().to_vec2::<f64>()?, [[53.0, 64.0]]);
-/// assert_eq!(dw.to_vec2::<f64>()?, [[1.0, 2.0], [10.0, 20.0]]);
-/// # Ok::<(), candle_core::Error>(())
+/// let weight = Var::new(&[[3f64, 4.0], [5.0, 6.0]], &Device::Cpu)?;
+/// let y = egg_nn::linear_product(&x, &weight)?;
+/// assert_eq!(y.to_vec2::<f64>()?, [[11.0, 17.0]]);
+/// # Ok::<(), egg_nn::Error>(())
 /// ```
-pub fn linear_gradients(
-    x: &Tensor,
-    weight: &Tensor,
-    g: &Tensor,
-    of_input: bool,
-) -> candle_core::Result<(Option<Tensor>, Tensor)> {
-    let ((rows, in_features), (out_features, width)) = (x.dims2()?, weight.dims2()?);
-    if width != in_features || g.dims2()? != (rows, out_features) {
-        candle_core::bail!(
-            "x {:?}, weight {:?} and gradient {:?} are not of one product",
-            x.dims(),
-            weight.dims(),
-            g.dims()
-        );
-    }
-    let wanted = Wanted {
-        input: of_input,
-        bias: false,
-    };
-    let op = Affine {
-        rectify: false,
-        relayed: false,
-    };
-    let (dx, dw, _) = op.pull_back(x, weight, g, g, wanted)?;
-    Ok((dx, dw))
+pub fn linear_product(x: impl Into<Tracked>, weight: impl Into<Tracked>) -> Result<Tracked> {
+    let (x, weight) = (x.into(), weight.into());
+    let (_, in_features) = weight.dims2()?;
+    check_columns("the left side of a product", &x, in_features)?;
+    check_dtype("the left side of a product", x.dtype(), weight.dtype())?;
+    apply(Affine { relu: false }, [x, weight])
 }
 
 /// Refuses a layer without features.
@@ -229,123 +161,81 @@ pub(crate) fn check_width(name: &'static str, width: usize) -> Result<()> {
     })
 }
 
-/// `x W^T (+ b)`, rectified or not.
+/// `x W^T (+ b)`, or its ReLU.
 struct Affine {
-    rectify: bool,
-    /// The input is off the tape, and its gradient wanted all the same.
-    relayed: bool,
+    relu: bool,
 }
 
-type Operand<'a> = (&'a CpuStorage, &'a Layout);
-
 impl Affine {
-    /// The input's gradient if it is on a tape, or relayed.
-    fn wanted(&self, x: &Tensor, bias: bool) -> Wanted {
-        Wanted {
-            input: self.relayed || x.track_op(),
-            bias,
-        }
-    }
-
-    fn run(
+    fn run<T: Element>(
         &self,
-        x: Operand<'_>,
-        w: Operand<'_>,
-        b: Option<Operand<'_>>,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let (out_features, in_features) = w.1.shape().dims2()?;
-        let rows = x.1.shape().dims2()?.0;
-        let out = for_element!(x.0.dtype(), T => {
-            let b = b.map(|(storage, layout)| in_order::<T>(storage, layout)).transpose()?;
-            let (x, w) = (in_order::<T>(x.0, x.1)?, in_order::<T>(w.0, w.1)?);
-            let y = forward(&x, &w, b.as_deref(), in_features, out_features, self.rectify);
-            candle_core::Result::Ok(<T as candle_core::WithDType>::to_cpu_storage_owned(y))
-        })?;
-        Ok((out, (rows, out_features).into()))
+        x: Operand<'_, T>,
+        weight: Operand<'_, T>,
+        bias: Option<Operand<'_, T>>,
+    ) -> Result<Forward<T>> {
+        let ((rows, _), (out_features, in_features)) = (x.dims2()?, weight.dims2()?);
+        let bias = bias.as_deref();
+        let y = affine::forward(&x, &weight, bias, in_features, out_features, self.relu);
+        Ok(Forward::new(y, (rows, out_features)))
     }
 
     /// Gradients with respect to the input, the weight and the bias.
-    fn pull_back(
+    fn pull_back<T: Element, const N: usize>(
         &self,
-        x: &Tensor,
-        w: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-        wanted: Wanted,
-    ) -> candle_core::Result<(Option<Tensor>, Tensor, Tensor)> {
-        for_element!(x.dtype(), T => {
-            let (dx, dw, db) = with_values::<T, _>(x, |xs| {
-                with_values::<T, _>(w, |ws| {
-                    with_values::<T, _>(g, |gs| {
-                        let run = |ys: Option<&[T]>| {
-                            let (out_features, in_features) = w.dims2()?;
-                            Ok(backward(xs, ws, ys, gs, in_features, out_features, wanted))
-                        };
-                        if self.rectify { with_values(y, |ys| run(Some(ys))) } else { run(None) }
-                    })
-                })
-            })?;
-            let dx = dx.map(|dx| Tensor::from_vec(dx, x.shape(), x.device())).transpose()?;
-            let dw = Tensor::from_vec(dw, w.shape(), w.device())?;
-            let db = Tensor::from_vec(db, w.dims2()?.0, w.device())?;
-            candle_core::Result::Ok((dx, dw, db))
-        })
+        of: &Backward<'_, T, (), N>,
+    ) -> Result<(Option<Vec<T>>, Vec<T>, Vec<T>)> {
+        let (x, weight) = (of.inputs[0], of.inputs[1]);
+        let (out_features, in_features) = weight.dims2()?;
+        let output = self.relu.then_some(of.output.values);
+        let wanted = affine::Wanted {
+            input: of.wanted[0],
+            bias: N == 3,
+        };
+        let gradients = affine::backward(
+            &x,
+            &weight,
+            output,
+            of.gradient,
+            in_features,
+            out_features,
+            wanted,
+        );
+        Ok(gradients)
     }
 }
 
-impl CustomOp2 for Affine {
+impl<T: Element> Operation<T, 2> for Affine {
+    type Saved = ();
+    type Error = Error;
+
     fn name(&self) -> &'static str {
         "egg-linear"
     }
 
-    fn cpu_fwd(
-        &self,
-        x: &CpuStorage,
-        x_layout: &Layout,
-        w: &CpuStorage,
-        w_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        self.run((x, x_layout), (w, w_layout), None)
+    fn forward(&self, [x, weight]: [Operand<'_, T>; 2]) -> Result<Forward<T>> {
+        self.run(x, weight, None)
     }
 
-    fn bwd(
-        &self,
-        x: &Tensor,
-        w: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, _) = self.pull_back(x, w, y, g, self.wanted(x, false))?;
-        Ok((dx.and_then(|dx| given(x, dx)), given(w, dw)))
+    fn backward(&self, of: Backward<'_, T, (), 2>) -> Result<[Option<Vec<T>>; 2]> {
+        let (dx, dw, _) = self.pull_back(&of)?;
+        Ok([dx, Some(dw)])
     }
 }
 
-impl CustomOp3 for Affine {
+impl<T: Element> Operation<T, 3> for Affine {
+    type Saved = ();
+    type Error = Error;
+
     fn name(&self) -> &'static str {
         "egg-linear-bias"
     }
 
-    fn cpu_fwd(
-        &self,
-        x: &CpuStorage,
-        x_layout: &Layout,
-        w: &CpuStorage,
-        w_layout: &Layout,
-        b: &CpuStorage,
-        b_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        self.run((x, x_layout), (w, w_layout), Some((b, b_layout)))
+    fn forward(&self, [x, weight, bias]: [Operand<'_, T>; 3]) -> Result<Forward<T>> {
+        self.run(x, weight, Some(bias))
     }
 
-    fn bwd(
-        &self,
-        x: &Tensor,
-        w: &Tensor,
-        b: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (dx, dw, db) = self.pull_back(x, w, y, g, self.wanted(x, true))?;
-        Ok((dx.and_then(|dx| given(x, dx)), given(w, dw), given(b, db)))
+    fn backward(&self, of: Backward<'_, T, (), 3>) -> Result<[Option<Vec<T>>; 3]> {
+        let (dx, dw, db) = self.pull_back(&of)?;
+        Ok([dx, Some(dw), Some(db)])
     }
 }

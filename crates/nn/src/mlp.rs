@@ -1,6 +1,6 @@
-//! Linear layers with batch normalisation and rectifiers between them.
+//! Linear layers with batch normalisation and ReLUs between them.
 
-use candle_core::Tensor;
+use egg_tensor::Tracked;
 
 use crate::{BatchNorm1d, Error, Linear, Pass, Result, Scope};
 
@@ -8,7 +8,7 @@ use crate::{BatchNorm1d, Error, Linear, Pass, Result, Scope};
 ///
 /// # Example
 /// ```
-/// // As GIN's: 7 features in, 32 hidden, 32 out, all normalised and rectified.
+/// // As GIN's: 7 features in, 32 hidden, 32 out, all normalised, with ReLUs.
 /// let config = egg_nn::MlpConfig {
 ///     output_norm: true,
 ///     output_relu: true,
@@ -24,12 +24,12 @@ pub struct MlpConfig {
     pub hidden_norm: bool,
     /// Batch normalisation after the last layer.
     pub output_norm: bool,
-    /// A rectifier after the last layer.
+    /// A ReLU after the last layer.
     pub output_relu: bool,
 }
 
 impl MlpConfig {
-    /// Normalised and rectified hidden layers, and a plain last one.
+    /// Hidden layers with normalisation and ReLU, and a plain last one.
     pub fn new(widths: &[usize]) -> Self {
         Self {
             widths: widths.to_vec(),
@@ -71,7 +71,8 @@ pub struct Mlp {
 struct Layer {
     linear: Linear,
     norm: Option<BatchNorm1d>,
-    rectify: bool,
+    /// A ReLU that is not in one of them.
+    relu: bool,
 }
 
 impl Mlp {
@@ -91,20 +92,23 @@ impl Mlp {
         let mut layers = Vec::with_capacity(count - 1);
         for (index, pair) in config.widths.windows(2).enumerate() {
             let last = index + 2 == count;
-            let linear = Linear::new(&mut scope.enter("lins").enter(index), pair[0], pair[1])?;
-            let normed = if last {
-                config.output_norm
-            } else {
-                config.hidden_norm
+            let mut linear = Linear::new(&mut scope.enter("lins").enter(index), pair[0], pair[1])?;
+            let (normed, relu) = match last {
+                true => (config.output_norm, config.output_relu),
+                false => (config.hidden_norm, true),
             };
-            let norm = match normed {
-                true => Some(BatchNorm1d::new(&mut scope.enter("norms").enter(index), pair[1])?),
-                false => None,
-            };
+            let mut norm = None;
+            if normed {
+                let plain = BatchNorm1d::new(&mut scope.enter("norms").enter(index), pair[1])?;
+                norm = Some(if relu { plain.with_relu() } else { plain });
+            } else if relu && index > 0 {
+                linear = linear.with_relu();
+            }
             layers.push(Layer {
                 linear,
                 norm,
-                rectify: !last || config.output_relu,
+                // Others may compute what the first linear layer does, so it has none of its own.
+                relu: relu && !normed && index == 0,
             });
         }
         Ok(Self { layers })
@@ -114,12 +118,9 @@ impl Mlp {
     ///
     /// # Errors
     /// As [`Linear::forward`].
-    pub fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        let mut x = x.clone();
-        for layer in &self.layers {
-            x = layer.forward(&x, pass)?;
-        }
-        Ok(x)
+    pub fn forward(&self, x: impl Into<Tracked>, pass: &mut Pass<'_>) -> Result<Tracked> {
+        let y = self.first_linear().forward(x, pass)?;
+        self.after_first_linear(y, pass)
     }
 
     /// The first linear layer, for those who compute its output themselves.
@@ -133,30 +134,19 @@ impl Mlp {
     ///
     /// # Errors
     /// As [`Linear::forward`].
-    pub fn after_first_linear(&self, y: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        let mut x = self.layers[0].finish(y.clone(), pass)?;
-        for layer in &self.layers[1..] {
-            x = layer.forward(&x, pass)?;
+    pub fn after_first_linear(&self, y: impl Into<Tracked>, pass: &mut Pass<'_>) -> Result<Tracked> {
+        let mut x = y.into();
+        for (index, layer) in self.layers.iter().enumerate() {
+            if index > 0 {
+                x = layer.linear.forward(x, pass)?;
+            }
+            if let Some(norm) = &layer.norm {
+                x = norm.forward(x, pass)?;
+            }
+            if layer.relu {
+                x = crate::relu(x)?;
+            }
         }
         Ok(x)
-    }
-}
-
-impl Layer {
-    /// Everything after the linear part.
-    fn finish(&self, y: Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        match (&self.norm, self.rectify) {
-            (None, false) => Ok(y),
-            (None, true) => crate::relu(&y),
-            (Some(norm), false) => norm.forward(&y, pass),
-            (Some(norm), true) => norm.forward_relu(&y, pass),
-        }
-    }
-
-    fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        match (&self.norm, self.rectify) {
-            (None, true) => self.linear.forward_relu(x, pass),
-            _ => self.finish(self.linear.forward(x, pass)?, pass),
-        }
     }
 }

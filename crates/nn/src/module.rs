@@ -3,22 +3,24 @@
 //!
 //! Both traits are candle-core's, which candle-nn only re-exports: no feature is
 //! needed. A function such as [`relu`](crate::relu()) becomes a module by a closure,
-//! `|x: &Tensor| Ok(egg_nn::relu(x)?)`; what draws random numbers, by a
+//! `|x: &Tensor| Ok(egg_nn::relu(x)?.into())`; what draws random numbers, by a
 //! [`Seeded`](crate::Seeded).
 
 use candle_core::{Module, ModuleT, Result, Tensor};
+use egg_tensor::Tracked;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::{BatchNorm1d, Linear, Mlp, Pass};
 
 /// The pass for a layer that draws nothing: its generator is never asked.
-fn run<T>(train: bool, forward: impl FnOnce(&mut Pass<'_>) -> crate::Result<T>) -> Result<T> {
+fn run(train: bool, forward: impl FnOnce(&mut Pass<'_>) -> crate::Result<Tracked>) -> Result<Tensor> {
     let mut unused = ChaCha8Rng::from_seed([0; 32]);
-    Ok(match train {
+    let y = match train {
         true => forward(&mut Pass::Training(&mut unused)),
         false => forward(&mut Pass::Evaluation),
-    }?)
+    };
+    Ok(y?.into())
 }
 
 /// [`Linear::forward`] on the tape, in evaluation too, as candle's own `Linear`: a

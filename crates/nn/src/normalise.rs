@@ -1,10 +1,8 @@
 //! The kernels of batch normalisation, on slices in row-major order.
 
-use crate::blocks::{map, map_new, rows_in_cache};
-use crate::columns::{for_columns, part};
-use crate::element::Element;
-use crate::relu::{gated, rectified};
-use crate::vectorised::vectorised;
+use egg_tensor::blocks::{map, map_new, rows_in_cache};
+use egg_tensor::columns::part;
+use egg_tensor::{Element, for_columns, vectorised};
 
 /// Mean and biased variance of each column.
 #[derive(Debug, Clone)]
@@ -61,7 +59,7 @@ pub(crate) fn moments<T: Element>(x: &[T], width: usize) -> Moments {
 
 vectorised! {
     /// Rows, column means, and sums of squares about these.
-    fn block_moments<T>(x: &'a [T], width: usize) -> (f64, Vec<T>, Vec<T>) {
+    fn block_moments<T: Element>(x: &'a [T], width: usize) -> (f64, Vec<T>, Vec<T>) {
         let rows = x.len() / width;
         let mut mean = vec![T::zero(); width];
         let mut squares = vec![T::zero(); width];
@@ -98,7 +96,7 @@ pub(crate) fn normalise<T: Element>(
     epsilon: f64,
     weight: &[T],
     bias: &[T],
-    rectify: bool,
+    relu: bool,
 ) -> Vec<T> {
     let width = weight.len();
     let mean = moments.mean_as::<T>();
@@ -107,19 +105,19 @@ pub(crate) fn normalise<T: Element>(
     let chunk = rows_in_cache(width) * width;
     let (out, _) = map_new(x.len(), chunk, |block, out: &mut [T]| {
         let x = &x[block * chunk..][..out.len()];
-        normalise_block(x, &mean, &scale, bias, rectify, out);
+        normalise_block(x, &mean, &scale, bias, relu, out);
     });
     out
 }
 
 vectorised! {
     /// `(x - mean) scale + bias`, rectified if asked.
-    fn normalise_block<T>(
+    fn normalise_block<T: Element>(
         x: &'a [T],
         mean: &'a [T],
         scale: &'a [T],
         bias: &'a [T],
-        rectify: bool,
+        relu: bool,
         out: &'a mut [T],
     ) -> () {
         let width = mean.len();
@@ -129,7 +127,7 @@ vectorised! {
                 let mut row = part::<T, N>(x, at);
                 for lane in 0..N {
                     let y = (row[lane] - mean[lane]) * scale[lane] + bias[lane];
-                    row[lane] = if rectify { rectified(y) } else { y };
+                    row[lane] = if relu { (y).relu() } else { y };
                 }
                 out[at..at + N].copy_from_slice(&row);
             }
@@ -195,7 +193,7 @@ pub(crate) fn backward<T: Element>(
 
 vectorised! {
     /// Column sums of g and of g (x - mean), g being gated by the output.
-    fn block_sums<T>(
+    fn block_sums<T: Element>(
         x: &'a [T],
         mean: &'a [T],
         gradient: &'a [T],
@@ -213,7 +211,7 @@ vectorised! {
                 if let Some(output) = output {
                     let y = part::<T, N>(output, row * width + at);
                     for lane in 0..N {
-                        g[lane] = gated(g[lane], y[lane]);
+                        g[lane] = g[lane].gated_by(y[lane]);
                     }
                 }
                 for lane in 0..N {
@@ -239,7 +237,7 @@ struct Constants<'a, T> {
 
 vectorised! {
     /// `front (g - shift - (x - mean) slope)`, g being gated by the output.
-    fn block_gradient<T>(
+    fn block_gradient<T: Element>(
         x: &'a [T],
         constants: Constants<'a, T>,
         gradient: &'a [T],
@@ -257,7 +255,7 @@ vectorised! {
                 if let Some(output) = output {
                     let y = part::<T, N>(output, row * width + at);
                     for lane in 0..N {
-                        g[lane] = gated(g[lane], y[lane]);
+                        g[lane] = g[lane].gated_by(y[lane]);
                     }
                 }
                 for lane in 0..N {

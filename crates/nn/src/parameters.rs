@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candle_core::{DType, Device, Shape, Tensor, Var};
 use rand_chacha::ChaCha8Rng;
 
-use crate::element::check_float;
+use crate::check::check_float;
 use crate::{Error, Init, Result};
 
 #[cfg(feature = "candle-nn")]

@@ -1,6 +1,7 @@
 //! What a forward pass needs to know: training or evaluation.
 
-use candle_core::{Tensor, Var};
+use candle_core::Var;
+use egg_tensor::Tracked;
 use rand_chacha::ChaCha8Rng;
 
 /// Training, with the generator that dropout draws from, or evaluation.
@@ -40,11 +41,11 @@ impl Pass<'_> {
     /// use egg_nn::Pass;
     ///
     /// let weight = Var::new(&[1f32, 2.0], &Device::Cpu)?;
-    /// assert!(!Pass::Evaluation.parameter(&weight).track_op());
+    /// assert!(!Pass::Evaluation.parameter(&weight).is_tracked());
     /// # Ok::<(), candle_core::Error>(())
     /// ```
-    pub fn parameter(&self, parameter: &Var) -> Tensor {
-        self.input(parameter.as_tensor())
+    pub fn parameter(&self, parameter: &Var) -> Tracked {
+        self.input(parameter)
     }
 
     /// An input as this pass should use it: as it is in training, detached in
@@ -57,13 +58,13 @@ impl Pass<'_> {
     ///
     /// let x = Var::new(&[1f32, 2.0], &Device::Cpu)?;
     /// let y = x.sqr()?;
-    /// assert!(y.track_op() && !Pass::Evaluation.input(&y).track_op());
+    /// assert!(y.track_op() && !Pass::Evaluation.input(&y).is_tracked());
     /// # Ok::<(), candle_core::Error>(())
     /// ```
-    pub fn input(&self, tensor: &Tensor) -> Tensor {
+    pub fn input(&self, tensor: impl Into<Tracked>) -> Tracked {
         match self {
-            Self::Training(_) => tensor.clone(),
-            Self::Evaluation => tensor.detach(),
+            Self::Training(_) => tensor.into(),
+            Self::Evaluation => Tracked::constant(tensor),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Squared and absolute errors.
 
 use candle_core::Tensor;
+use egg_tensor::{Element, Tracked};
 
-use crate::element::Element;
 use crate::pair_loss::{PairLoss, pair_loss};
 use crate::{Reduction, Result};
 
@@ -29,7 +29,7 @@ use crate::{Reduction, Result};
 /// assert_eq!(gradient, Some(vec![0.0, 2.0]));
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
-pub fn mse(prediction: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
+pub fn mse(prediction: impl Into<Tracked>, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
     pair_loss(Squared, prediction, target, reduction)
 }
 
@@ -52,7 +52,7 @@ pub fn mse(prediction: &Tensor, target: &Tensor, reduction: Reduction) -> Result
 /// assert_eq!(gradient, Some(vec![0.0, 1.0]));
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
-pub fn mae(prediction: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
+pub fn mae(prediction: impl Into<Tracked>, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
     pair_loss(Absolute, prediction, target, reduction)
 }
 

@@ -1,12 +1,10 @@
-//! The rectifier, with gradient 0 at 0.
+//! ReLU, with gradient 0 at 0.
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor};
+use egg_tensor::blocks::map_new;
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
-use crate::Result;
-use crate::blocks::map_new;
-use crate::element::{Element, check_float, for_element};
-use crate::numbers::{in_order, with_values};
+use crate::check::check_float;
+use crate::{Error, Result};
 
 /// Numbers per block.
 const BLOCK: usize = 1 << 13;
@@ -31,66 +29,41 @@ const BLOCK: usize = 1 << 13;
 /// assert_eq!(gradient, Some(vec![0.0, 0.0, 1.0]));
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
-pub fn relu(x: &Tensor) -> Result<Tensor> {
+pub fn relu(x: impl Into<Tracked>) -> Result<Tracked> {
+    let x = x.into();
     check_float("the input of relu", x.dtype())?;
-    Ok(x.apply_op1(Relu)?)
-}
-
-/// `max(v, 0)` that keeps NaN.
-#[inline(always)]
-pub(crate) fn rectified<T: Element>(v: T) -> T {
-    if v < T::zero() { T::zero() } else { v }
-}
-
-/// `gradient` where the rectified `output` is positive, 0 elsewhere.
-#[inline(always)]
-pub(crate) fn gated<T: Element>(gradient: T, output: T) -> T {
-    if output > T::zero() { gradient } else { T::zero() }
+    apply(Relu, [x])
 }
 
 struct Relu;
 
-impl Relu {
-    fn forward<T: Element>(storage: &CpuStorage, layout: &Layout) -> candle_core::Result<CpuStorage> {
-        let x = in_order::<T>(storage, layout)?;
-        let (out, _) = map_new(x.len(), BLOCK, |block, out: &mut [T]| {
-            let x = &x[block * BLOCK..][..out.len()];
-            for (out, &x) in out.iter_mut().zip(x) {
-                *out = rectified(x);
-            }
-        });
-        Ok(T::to_cpu_storage_owned(out))
-    }
+impl<T: Element> Operation<T, 1> for Relu {
+    type Saved = ();
+    type Error = Error;
 
-    fn backward<T: Element>(output: &Tensor, gradient: &Tensor) -> candle_core::Result<Tensor> {
-        let out = with_values::<T, _>(output, |y| {
-            with_values::<T, _>(gradient, |g| {
-                let (out, _) = map_new(y.len(), BLOCK, |block, out: &mut [T]| {
-                    let y = &y[block * BLOCK..][..out.len()];
-                    let g = &g[block * BLOCK..][..out.len()];
-                    for ((out, &y), &g) in out.iter_mut().zip(y).zip(g) {
-                        *out = gated(g, y);
-                    }
-                });
-                Ok(out)
-            })
-        })?;
-        Tensor::from_vec(out, output.shape(), output.device())
-    }
-}
-
-impl CustomOp1 for Relu {
     fn name(&self) -> &'static str {
         "egg-relu"
     }
 
-    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
-        let out = for_element!(storage.dtype(), T => Self::forward::<T>(storage, layout))?;
-        Ok((out, layout.shape().clone()))
+    fn forward(&self, [x]: [Operand<'_, T>; 1]) -> Result<Forward<T>> {
+        let (out, _) = map_new(x.len(), BLOCK, |block, out: &mut [T]| {
+            let x = &x[block * BLOCK..][..out.len()];
+            for (out, &x) in out.iter_mut().zip(x) {
+                *out = x.relu();
+            }
+        });
+        Ok(Forward::new(out, x.dims))
     }
 
-    fn bwd(&self, _: &Tensor, output: &Tensor, gradient: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let gradient = for_element!(output.dtype(), T => Self::backward::<T>(output, gradient))?;
-        Ok(Some(gradient))
+    fn backward(&self, of: Backward<'_, T, (), 1>) -> Result<[Option<Vec<T>>; 1]> {
+        let (y, g) = (of.output, of.gradient);
+        let (out, _) = map_new(y.len(), BLOCK, |block, out: &mut [T]| {
+            let y = &y[block * BLOCK..][..out.len()];
+            let g = &g[block * BLOCK..][..out.len()];
+            for ((out, &y), &g) in out.iter_mut().zip(y).zip(g) {
+                *out = g.gated_by(y);
+            }
+        });
+        Ok([Some(out)])
     }
 }

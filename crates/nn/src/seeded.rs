@@ -36,7 +36,7 @@ pub struct Seeded<F> {
     rng: Mutex<ChaCha8Rng>,
 }
 
-impl<F: Fn(&Tensor, &mut Pass<'_>) -> Result<Tensor>> Seeded<F> {
+impl<T: Into<Tensor>, F: Fn(&Tensor, &mut Pass<'_>) -> Result<T>> Seeded<F> {
     /// `forward`, with `rng` in its training passes.
     pub fn new(rng: ChaCha8Rng, forward: F) -> Self {
         let rng = Mutex::new(rng);
@@ -44,10 +44,10 @@ impl<F: Fn(&Tensor, &mut Pass<'_>) -> Result<Tensor>> Seeded<F> {
     }
 }
 
-impl<F: Fn(&Tensor, &mut Pass<'_>) -> Result<Tensor>> ModuleT for Seeded<F> {
+impl<T: Into<Tensor>, F: Fn(&Tensor, &mut Pass<'_>) -> Result<T>> ModuleT for Seeded<F> {
     fn forward_t(&self, x: &Tensor, train: bool) -> candle_core::Result<Tensor> {
         if !train {
-            return Ok((self.forward)(x, &mut Pass::Evaluation)?);
+            return Ok((self.forward)(x, &mut Pass::Evaluation)?.into());
         }
         // Not `lock`: a layer shares its rows on rayon, and a thread that waits for
         // others there may be given the other pass, which would then wait for itself.
@@ -59,6 +59,6 @@ impl<F: Fn(&Tensor, &mut Pass<'_>) -> Result<Tensor>> ModuleT for Seeded<F> {
                 bail!("two training passes at once draw from one generator; give each a Seeded of its own")
             }
         };
-        Ok((self.forward)(x, &mut Pass::Training(&mut rng))?)
+        Ok((self.forward)(x, &mut Pass::Training(&mut rng))?.into())
     }
 }

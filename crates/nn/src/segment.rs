@@ -1,15 +1,13 @@
 //! Sums, means, maxima and softmax over stretches of rows.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
-use crate::element::{Element, check_float, for_element};
-use crate::numbers::{in_order, with_values};
+use crate::check::check_float;
 use crate::segment_kernel::{self as kernel, Spread};
-use crate::{Error, Relayed, Result};
+use crate::{Error, Result};
 
 /// A division of the rows of a stacked matrix: segment g owns the rows
 /// `offsets[g]..offsets[g + 1]`, as the graphs of a batch own its nodes.
@@ -98,7 +96,7 @@ impl Segments {
     /// # Errors
     /// [`Error::Shape`] unless `x` is a matrix with [`Segments::rows`] rows,
     /// [`Error::DType`] unless it is f32 or f64.
-    pub fn sum(&self, x: &Tensor) -> Result<Tensor> {
+    pub fn sum(&self, x: impl Into<Tracked>) -> Result<Tracked> {
         self.apply(x, Kind::Sum)
     }
 
@@ -106,7 +104,7 @@ impl Segments {
     ///
     /// # Errors
     /// As [`Segments::sum`].
-    pub fn mean(&self, x: &Tensor) -> Result<Tensor> {
+    pub fn mean(&self, x: impl Into<Tracked>) -> Result<Tracked> {
         self.apply(x, Kind::Mean)
     }
 
@@ -130,8 +128,8 @@ impl Segments {
     /// assert_eq!(gradient, Some(vec![vec![0.0], vec![1.0], vec![0.0]]));
     /// # Ok::<(), egg_nn::Error>(())
     /// ```
-    pub fn max(&self, x: &Tensor) -> Result<Tensor> {
-        self.apply(x, Kind::Max(OnceLock::new()))
+    pub fn max(&self, x: impl Into<Tracked>) -> Result<Tracked> {
+        self.apply(x, Kind::Max)
     }
 
     /// `exp(x) / sum exp(x)` over the rows of each segment, column by column,
@@ -151,40 +149,12 @@ impl Segments {
     /// assert_eq!(y.to_vec2::<f64>()?, [[0.5], [0.5], [1.0]]);
     /// # Ok::<(), egg_nn::Error>(())
     /// ```
-    pub fn softmax(&self, x: &Tensor) -> Result<Tensor> {
+    pub fn softmax(&self, x: impl Into<Tracked>) -> Result<Tracked> {
         self.apply(x, Kind::Softmax)
     }
 
-    /// [`Self::sum`] of a relayed matrix, relayed.
-    ///
-    /// # Errors
-    /// As [`Segments::sum`].
-    pub fn sum_relayed(&self, x: &Relayed) -> Result<Relayed> {
-        Ok(x.then_op1(self.reduce(x.values(), Kind::Sum)?)?)
-    }
-
-    /// [`Self::mean`] of a relayed matrix, relayed.
-    ///
-    /// # Errors
-    /// As [`Segments::sum`].
-    pub fn mean_relayed(&self, x: &Relayed) -> Result<Relayed> {
-        Ok(x.then_op1(self.reduce(x.values(), Kind::Mean)?)?)
-    }
-
-    /// [`Self::max`] of a relayed matrix, relayed.
-    ///
-    /// # Errors
-    /// As [`Segments::sum`].
-    pub fn max_relayed(&self, x: &Relayed) -> Result<Relayed> {
-        Ok(x.then_op1(self.reduce(x.values(), Kind::Max(OnceLock::new()))?)?)
-    }
-
-    fn apply(&self, x: &Tensor, kind: Kind) -> Result<Tensor> {
-        Ok(x.apply_op1(self.reduce(x, kind)?)?)
-    }
-
-    /// The operation, if `x` is what it can be applied to.
-    fn reduce(&self, x: &Tensor, kind: Kind) -> Result<Reduce> {
+    fn apply(&self, x: impl Into<Tracked>, kind: Kind) -> Result<Tracked> {
+        let x = x.into();
         check_float("the input of a segment operation", x.dtype())?;
         match x.dims() {
             &[rows, _] if rows == self.rows() => {}
@@ -197,15 +167,15 @@ impl Segments {
             }
         }
         let offsets = self.offsets.clone();
-        Ok(Reduce { offsets, kind })
+        apply(Reduce { offsets, kind }, [x])
     }
 }
 
+#[derive(Clone, Copy)]
 enum Kind {
     Sum,
     Mean,
-    /// With the row that has each maximum, once known.
-    Max(OnceLock<Vec<usize>>),
+    Max,
     Softmax,
 }
 
@@ -214,65 +184,47 @@ struct Reduce {
     kind: Kind,
 }
 
-impl Reduce {
-    fn forward<T: Element>(&self, x: &[T], width: usize) -> Vec<T> {
-        match &self.kind {
-            Kind::Sum => kernel::sum(x, &self.offsets, width, false),
-            Kind::Mean => kernel::sum(x, &self.offsets, width, true),
-            Kind::Max(winners) => {
-                let (values, rows) = kernel::max(x, &self.offsets, width);
-                winners.get_or_init(|| rows);
-                values
-            }
-            Kind::Softmax => kernel::softmax(x, &self.offsets, width),
-        }
-    }
+impl<T: Element> Operation<T, 1> for Reduce {
+    /// The row that has each maximum, if those are asked for.
+    type Saved = Vec<usize>;
+    type Error = Error;
 
-    fn backward<T: Element>(&self, y: &[T], g: &[T], width: usize) -> candle_core::Result<Vec<T>> {
-        Ok(match &self.kind {
-            Kind::Sum => kernel::spread(g, &self.offsets, width, Spread::Whole),
-            Kind::Mean => kernel::spread(g, &self.offsets, width, Spread::Evenly),
-            Kind::Max(winners) => {
-                let Some(rows) = winners.get() else {
-                    candle_core::bail!("a segment maximum was asked for a gradient before its forward pass");
-                };
-                kernel::spread(g, &self.offsets, width, Spread::To(rows))
-            }
-            Kind::Softmax => kernel::softmax_backward(y, g, &self.offsets, width),
-        })
-    }
-}
-
-impl CustomOp1 for Reduce {
     fn name(&self) -> &'static str {
         match self.kind {
             Kind::Sum => "egg-segment-sum",
             Kind::Mean => "egg-segment-mean",
-            Kind::Max(_) => "egg-segment-max",
+            Kind::Max => "egg-segment-max",
             Kind::Softmax => "egg-segment-softmax",
         }
     }
 
-    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
-        let (rows, width) = layout.shape().dims2()?;
-        let out = for_element!(storage.dtype(), T => {
-            let out = self.forward(&in_order::<T>(storage, layout)?, width);
-            candle_core::Result::Ok(<T as WithDType>::to_cpu_storage_owned(out))
-        })?;
+    fn forward(&self, [x]: [Operand<'_, T>; 1]) -> Result<Forward<T, Vec<usize>>> {
+        let (rows, width) = x.dims2()?;
+        let (values, saved) = match self.kind {
+            Kind::Sum => (kernel::sum(&x, &self.offsets, width, false), Vec::new()),
+            Kind::Mean => (kernel::sum(&x, &self.offsets, width, true), Vec::new()),
+            Kind::Max => kernel::max(&x, &self.offsets, width),
+            Kind::Softmax => (kernel::softmax(&x, &self.offsets, width), Vec::new()),
+        };
         let rows = match self.kind {
             Kind::Softmax => rows,
             _ => self.offsets.len() - 1,
         };
-        Ok((out, (rows, width).into()))
+        Ok(Forward {
+            values,
+            shape: (rows, width).into(),
+            saved,
+        })
     }
 
-    fn bwd(&self, x: &Tensor, y: &Tensor, gradient: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let width = x.dims2()?.1;
-        for_element!(x.dtype(), T => {
-            let dx = with_values::<T, _>(y, |ys| {
-                with_values::<T, _>(gradient, |gs| self.backward(ys, gs, width))
-            })?;
-            Ok(Some(Tensor::from_vec(dx, x.shape(), x.device())?))
-        })
+    fn backward(&self, of: Backward<'_, T, Vec<usize>, 1>) -> Result<[Option<Vec<T>>; 1]> {
+        let (_, width) = of.inputs[0].dims2()?;
+        let spread = |to: Spread<'_>| kernel::spread(of.gradient, &self.offsets, width, to);
+        Ok([Some(match self.kind {
+            Kind::Sum => spread(Spread::Whole),
+            Kind::Mean => spread(Spread::Evenly),
+            Kind::Max => spread(Spread::To(of.saved)),
+            Kind::Softmax => kernel::softmax_backward(&of.output, of.gradient, &self.offsets, width),
+        })])
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A segment is worked by one thread, in the order of its rows.
 
-use crate::blocks::share;
-use crate::element::Element;
+use egg_tensor::Element;
+use egg_tensor::blocks::share;
 
 /// Segments are worked in groups of at least this many numbers.
 const GROUP: usize = 1 << 12;

@@ -67,8 +67,7 @@ pub mod train;
 pub use error::{Error, Result};
 pub use pooling::{
     AttentionPooling, Coarser, EdgePooling, EggPooling, FilterConfig, PanPooling, Pooled, Pooling,
-    PoolingConfig, RandomPooling, RelayedPooled, RelayedPooling, SagPooling, SegmentPooling, SoftEggPooling,
-    TopKPooling,
+    PoolingConfig, RandomPooling, SagPooling, SegmentPooling, SoftEggPooling, TopKPooling,
 };
 pub use structure::Structure;
 

@@ -2,8 +2,7 @@
 
 use std::fmt::Debug;
 
-use candle_core::Tensor;
-use egg_nn::{Pass, Relayed};
+use egg_nn::{Pass, Tracked};
 
 use crate::error::Result;
 use crate::structure::Structure;
@@ -15,7 +14,6 @@ mod config_text;
 mod contraction;
 mod edge;
 mod egg;
-mod element;
 mod input;
 mod neighbours;
 mod pan;
@@ -26,6 +24,7 @@ mod readout;
 mod sag;
 mod select;
 mod sign;
+mod sort_key;
 mod topk;
 
 pub use attention::AttentionPooling;
@@ -71,7 +70,7 @@ pub(crate) const RANK_RULES: u64 = 2;
 /// ```
 /// use candle_core::{Device, Tensor};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
-/// use egg_nn::Pass;
+/// use egg_nn::{Pass, Tracked};
 /// use egg_pool::{Pooled, Pooling, Result, Structure};
 ///
 /// #[derive(Debug)]
@@ -84,7 +83,7 @@ pub(crate) const RANK_RULES: u64 = 2;
 ///         self.features
 ///     }
 ///
-///     fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+///     fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
 ///         let (h, graphs) = (pass.input(h), structure.segments());
 ///         let variance = (graphs.mean(&h.sqr()?)? - graphs.mean(&h)?.sqr()?)?;
 ///         Ok(variance.relu()?.affine(1.0, 1e-12)?.sqrt()?.into())
@@ -93,15 +92,12 @@ pub(crate) const RANK_RULES: u64 = 2;
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
-/// let h = Tensor::new(&[[1.0, 4.0], [3.0, 4.0]], &Device::Cpu)?;
+/// let h = Tensor::new(&[[1.0, 4.0], [3.0, 4.0]], &Device::Cpu)?.into();
 /// let pooled = Deviation { features: 2 }.pool(&h, &structure, &mut Pass::Evaluation)?;
 /// let row = &pooled.readout.to_vec2::<f64>()?[0];
 /// assert!((row[0] - 1.0).abs() < 1e-9 && row[1] < 1e-5);
 /// # Ok::<(), egg_pool::Error>(())
 /// ```
-///
-/// That is all it needs. One that is an operation of its own on the rows can save a training
-/// step some time by taking them [relayed](Self::relayed).
 pub trait Pooling: Debug + Send + Sync {
     /// How many columns a graph's row has.
     fn width(&self) -> usize;
@@ -116,49 +112,25 @@ pub trait Pooling: Debug + Send + Sync {
     /// [`Error::Layer`](crate::Error::Layer) if it is not of the type of the
     /// parameters; [`Error::Embedding`](crate::Error::Embedding), for EGG, if it
     /// has a NaN or an infinity.
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled>;
-
-    /// The same pooling for relayed rows, if it has a way to do it. Nothing else depends
-    /// on it than how long a training step of a large batch takes.
-    fn relayed(&self) -> Option<&dyn RelayedPooling> {
-        None
-    }
-}
-
-/// A [`Pooling`] that can take its rows [`Relayed`].
-pub trait RelayedPooling {
-    /// As [`Pooling::pool`], on a tape.
-    ///
-    /// # Errors
-    /// As [`Pooling::pool`].
-    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<RelayedPooled>;
-}
-
-/// What a [`RelayedPooling`] gives.
-#[derive(Debug, Clone)]
-pub struct RelayedPooled {
-    /// B x [`Pooling::width`].
-    pub readout: Relayed,
-    /// As [`Pooled::ranks`].
-    pub ranks: Option<Vec<usize>>,
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled>;
 }
 
 /// What a pooling gives.
 #[derive(Debug, Clone)]
 pub struct Pooled {
     /// B x [`Pooling::width`].
-    pub readout: Tensor,
+    pub readout: Tracked,
     /// The smaller graphs, if the pooling makes such.
     pub coarser: Option<Coarser>,
     /// How many directions each graph's subspace kept, if there is one.
     pub ranks: Option<Vec<usize>>,
 }
 
-impl From<Tensor> for Pooled {
+impl<T: Into<Tracked>> From<T> for Pooled {
     /// Of a readout, with nothing besides.
-    fn from(readout: Tensor) -> Self {
+    fn from(readout: T) -> Self {
         Self {
-            readout,
+            readout: readout.into(),
             coarser: None,
             ranks: None,
         }
@@ -169,7 +141,7 @@ impl From<Tensor> for Pooled {
 #[derive(Debug, Clone)]
 pub struct Coarser {
     /// One row per node that is left or was made.
-    pub h: Tensor,
+    pub h: Tracked,
     /// How these are joined.
     pub structure: Structure,
 }

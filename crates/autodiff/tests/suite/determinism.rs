@@ -32,7 +32,8 @@ fn offsets() -> Vec<usize> {
         .collect()
 }
 
-fn both(h: &Var, y: impl Fn(&Tensor) -> egg_autodiff::Result<Tensor>) -> Vec<u64> {
+fn both<T: Into<Tensor>>(h: &Var, y: impl Fn(&Tensor) -> egg_autodiff::Result<T>) -> Vec<u64> {
+    let y = |h: &Tensor| y(h).map(Into::<Tensor>::into);
     let values = flat(&y(h).unwrap());
     let gradient = weighted_gradient(h, y);
     values

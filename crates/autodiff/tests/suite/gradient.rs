@@ -3,8 +3,7 @@
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use candle_core::{Device, Tensor, Var};
 use egg_autodiff::{
-    Embedder, Filter, Flatten, RankRule, grassmann_embed, leverage, principal_angles, projector, soft_embed,
-    svd,
+    Filter, Flatten, RankRule, grassmann_embed, leverage, principal_angles, projector, soft_embed, svd,
 };
 
 use crate::differences::{agrees, flat, normal, weighted_gradient, with_singular_values};
@@ -189,28 +188,6 @@ fn can_be_asked_for_twice() {
         .unwrap();
     let once = flat(loss.backward().unwrap().get(&h).unwrap());
     assert_eq!(once, flat(loss.backward().unwrap().get(&h).unwrap()));
-}
-
-#[test]
-fn an_operation_is_for_its_own_rows() {
-    let (h, offsets) = (Var::from_tensor(&normal(6, 3, 60)).unwrap(), [0, 2, 6]);
-    let embedder = Embedder::new(RankRule::Fixed(2), Flatten::Upper).unwrap();
-    let weighted = |rows: &Tensor| (rows * normal(2, 6, 61)).unwrap().sum_all().unwrap();
-    let expected = weighted(&embedder.embed(&h, &offsets).unwrap());
-
-    let (operation, spectra) = embedder.operation(&h, &offsets).unwrap();
-    assert_eq!(spectra.len(), 2);
-    let found = weighted(&h.apply_op1(operation).unwrap());
-    assert_eq!(flat(&found), flat(&expected));
-    let gradient = |loss: &Tensor| flat(loss.backward().unwrap().get(&h).unwrap());
-    assert_eq!(gradient(&found), gradient(&expected));
-
-    for (rows, columns) in [(5, 3), (6, 4), (3, 6)] {
-        let (operation, _) = embedder.operation(&h, &offsets).unwrap();
-        let error = normal(rows, columns, 62).apply_op1(operation).unwrap_err();
-        assert!(error.to_string().contains("6 x 3"), "{error}");
-    }
-    assert!(embedder.operation(&h, &[0, 7]).is_err());
 }
 
 /// On a tie single vectors have no derivative, and the guard leaves the pair out;

@@ -2,7 +2,7 @@
 
 use egg_geometry::{Scalar, dense};
 use egg_graph::CsrMatrix;
-use egg_nn::blocks;
+use egg_tensor::blocks;
 use ndarray::{Array2, ArrayView2};
 
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Running k-means.
 
 use egg_geometry::Scalar;
-use egg_nn::blocks;
+use egg_tensor::{blocks, vectorised};
 use ndarray::{Array2, ArrayView2};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,6 @@ use super::lloyd::Lloyd;
 use super::plus_plus::first_centres;
 use super::points::Points;
 use crate::error::{Error, Result, require};
-use crate::vectorised::vectorised;
 
 /// What k-means found.
 ///
@@ -256,8 +255,8 @@ pub(super) fn nearest<T: Scalar>(points: &Points<'_, T>, centres: &[f64]) -> (Ve
 
 vectorised! {
     /// The labels of some rows, and the sum of their squared distances.
-    fn nearest_of<T>(
-        simd,
+    fn nearest_of<T: Scalar>(
+        simd;
         labels: &'a mut [u32],
         rows: &'a [T],
         points: &'a Points<'a, T>,

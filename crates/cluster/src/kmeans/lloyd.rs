@@ -8,11 +8,11 @@
 //! iteration, whatever was skipped.
 
 use egg_geometry::Scalar;
+use egg_tensor::vectorised;
 use rayon::prelude::*;
 
 use super::distance::{LANES, Nearest, Tile, square};
 use super::points::{Points, add_in_order};
-use crate::vectorised::vectorised;
 
 /// How far apart bounds must lie, relatively, to be believed: far more than
 /// rounding adds up to.
@@ -256,8 +256,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
 
 vectorised! {
     /// Labels for the rows of a block; whether one changed.
-    fn assign_block<T>(
-        simd,
+    fn assign_block<T: Scalar>(
+        simd;
         block: &'a mut Block,
         rows: &'a [T],
         points: &'a Points<'a, T>,
@@ -269,8 +269,8 @@ vectorised! {
 
 vectorised! {
     /// The sum of the squared distances of rows to their centres, scaled.
-    fn inertia_of<T>(
-        _simd,
+    fn inertia_of<T: Scalar>(
+        _simd;
         bounds: &'a [Bound],
         rows: &'a [T],
         points: &'a Points<'a, T>,

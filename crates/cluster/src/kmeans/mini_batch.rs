@@ -1,6 +1,7 @@
 //! k-means on samples, for millions of rows.
 
 use egg_geometry::Scalar;
+use egg_tensor::vectorised;
 use ndarray::ArrayView2;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,6 @@ use super::lloyd::Lloyd;
 use super::plus_plus::{distinct, first_centres};
 use super::points::Points;
 use crate::error::{Result, require};
-use crate::vectorised::vectorised;
 
 /// Lloyd's iterations at most on the sample of a start.
 const SAMPLE_ITERATIONS: usize = 30;
@@ -311,8 +311,8 @@ impl<T: Scalar> State<'_, T> {
 vectorised! {
     /// Adds rows to the sums and sizes of their clusters; the sum of their
     /// squared distances.
-    fn add_batch<T>(
-        simd,
+    fn add_batch<T: Scalar>(
+        simd;
         sums: &'a mut [f64],
         sizes: &'a mut [f64],
         rows: &'a [T],

@@ -1,13 +1,12 @@
 //! Where k-means begins.
 
 use egg_geometry::Scalar;
-use egg_nn::blocks;
+use egg_tensor::{blocks, vectorised};
 use rand::{Rng, RngExt};
 
 use super::config::Start;
 use super::distance::{LANES, Tile};
 use super::points::Points;
-use crate::vectorised::vectorised;
 
 /// Rows of a block: sums over rows are sums over blocks.
 const BLOCK: usize = 1024;
@@ -105,8 +104,8 @@ fn update<T: Scalar>(points: &Points<'_, T>, centre: &[f64], closest: &mut [f64]
 }
 
 vectorised! {
-    fn update_block<T>(
-        simd,
+    fn update_block<T: Scalar>(
+        simd;
         closest: &'a mut [f64],
         rows: &'a [T],
         points: &'a Points<'a, T>,
@@ -151,8 +150,8 @@ fn rows_of<'a, T: Scalar>(points: &'a Points<'_, T>, block: usize) -> &'a [T] {
 
 vectorised! {
     /// What each candidate would leave of the sum over these rows.
-    fn candidates_block<T>(
-        simd,
+    fn candidates_block<T: Scalar>(
+        simd;
         closest: &'a [f64],
         rows: &'a [T],
         points: &'a Points<'a, T>,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use egg_geometry::Scalar;
-use egg_nn::blocks;
+use egg_tensor::blocks;
 use ndarray::ArrayView2;
 
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! The normalised adjacency matrix of a graph, known by its products.
 
 use egg_graph::Graph;
-use egg_nn::blocks;
+use egg_tensor::blocks;
 
 use crate::error::{Error, Result};
 

@@ -1,11 +1,10 @@
 //! The inner-product decoder, and how well it predicts edges.
 
-use candle_core::Tensor;
+use candle_core::{DType, Tensor};
 use egg_graph::LinkPart;
-use egg_nn::blocks::map;
-use egg_nn::numbers::with_values;
+use egg_tensor::blocks::map;
+use egg_tensor::{for_element, with_slices};
 
-use super::element::{check_float, for_element};
 use super::exact::dot;
 use crate::error::{Error, Result};
 use crate::metrics::{Ranking, rank};
@@ -35,7 +34,7 @@ pub fn link_logits(z: &Tensor, pairs: &[(usize, usize)]) -> Result<Vec<f64>> {
         }
     }
     let row = |node: usize| node * width..(node + 1) * width;
-    let blocks = for_element!(z.dtype(), T => with_values::<T, _>(z, |z| {
+    let blocks = for_element!(z.dtype(), T => with_slices([z], |[z]: [&[T]; 1]| {
         Ok(map(pairs, PAIRS, |_, pairs| {
             pairs.iter().map(|&(a, b)| dot(&z[row(a)], &z[row(b)])).collect::<Vec<f64>>()
         }))
@@ -60,4 +59,16 @@ pub fn link_logits(z: &Tensor, pairs: &[(usize, usize)]) -> Result<Vec<f64>> {
 /// ```
 pub fn rank_links(z: &Tensor, part: &LinkPart) -> Result<Ranking> {
     rank(&link_logits(z, &part.positive)?, &link_logits(z, &part.negative)?)
+}
+
+/// Refuses element types that no kernel is compiled for.
+pub(super) fn check_float(what: &str, dtype: DType) -> Result<()> {
+    match dtype {
+        DType::F32 | DType::F64 => Ok(()),
+        found => Err(Error::Layer(egg_nn::Error::DType {
+            what: what.to_owned(),
+            found,
+            expected: "f32 or f64",
+        })),
+    }
 }

@@ -76,7 +76,7 @@ impl GraphEncoder {
     /// # Errors
     /// [`Error::Graph`](crate::Error::Graph) if a width is 0.
     pub fn new(scope: &mut Scope<'_>, features: usize, config: &EncoderConfig) -> Result<Self> {
-        let first = GcnConv::without_bias(&mut scope.enter("conv1"), features, config.hidden)?;
+        let first = GcnConv::without_bias(&mut scope.enter("conv1"), features, config.hidden)?.with_relu();
         let mut head =
             |name: &str| GcnConv::without_bias(&mut scope.enter(name), config.hidden, config.latent);
         Ok(Self {
@@ -97,7 +97,7 @@ impl GraphEncoder {
         propagation: &SparseMatrix,
         pass: &mut Pass<'_>,
     ) -> Result<Posterior> {
-        let hidden = NodeInput::Dense(self.first.forward_relu(x, propagation, pass)?);
+        let hidden = NodeInput::Dense(self.first.forward(x, propagation, pass)?);
         let mu = self.mu.forward(&hidden, propagation, pass)?;
         let log_sigma = match &self.log_sigma {
             Some(head) => Some(head.forward(&hidden, propagation, pass)?),
@@ -112,7 +112,7 @@ impl GraphEncoder {
     /// As [`Self::encode`].
     pub fn embed(&self, x: &NodeInput, propagation: &SparseMatrix) -> Result<Tensor> {
         let pass = &mut Pass::Evaluation;
-        let hidden = NodeInput::Dense(self.first.forward_relu(x, propagation, pass)?);
-        Ok(self.mu.forward(&hidden, propagation, pass)?)
+        let hidden = NodeInput::Dense(self.first.forward(x, propagation, pass)?);
+        Ok(self.mu.forward(&hidden, propagation, pass)?.into())
     }
 }

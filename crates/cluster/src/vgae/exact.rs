@@ -1,11 +1,11 @@
 //! The likelihood of all n^2 pairs, without an n x n matrix.
 
 use candle_core::Tensor;
-use egg_nn::blocks::map_chunks;
+use egg_nn::Tracked;
+use egg_tensor::blocks::map_chunks;
 
-use super::element::Element;
 use super::fused::{ValueAndGradient, apply, check_embedding};
-use super::logistic::softplus_sigmoid;
+use super::logistic::{Logistic, softplus_sigmoid};
 use super::target::LinkTarget;
 use super::tiles::all_pairs;
 use crate::error::Result;
@@ -41,8 +41,9 @@ const ROWS: usize = 256;
 /// assert!(loss.backward()?.get(&z).is_some());
 /// # Ok::<(), egg_cluster::Error>(())
 /// ```
-pub fn exact_likelihood(z: &Tensor, target: &LinkTarget) -> Result<Tensor> {
-    check_embedding(z, target)?;
+pub fn exact_likelihood(z: impl Into<Tracked>, target: &LinkTarget) -> Result<Tensor> {
+    let z = z.into();
+    check_embedding(&z, target)?;
     apply(
         Exact {
             target: target.clone(),
@@ -58,7 +59,7 @@ struct Exact {
 impl ValueAndGradient for Exact {
     const NAME: &'static str = "egg-exact-likelihood";
 
-    fn run<T: Element>(&self, z: &[T], width: usize) -> (f64, Vec<T>) {
+    fn run<T: Logistic>(&self, z: &[T], width: usize) -> (f64, Vec<T>) {
         // Every pair as if it were negative, ...
         let (negatives, mut gradient) = all_pairs(z, width);
         let nodes = self.target.node_count() as f64;
@@ -95,6 +96,6 @@ impl ValueAndGradient for Exact {
 }
 
 /// In f64, in order.
-pub(super) fn dot<T: Element>(a: &[T], b: &[T]) -> f64 {
+pub(super) fn dot<T: Logistic>(a: &[T], b: &[T]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum()
 }

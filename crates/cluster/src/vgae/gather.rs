@@ -1,8 +1,7 @@
 //! Inner products with, and sums of, rows that lie anywhere in a matrix.
 
+use egg_tensor::Element;
 use pulp::{Arch, Simd, WithSimd};
-
-use super::element::Element;
 
 /// Independent sums, so that additions need not wait for each other.
 const LANES: usize = 8;

@@ -6,6 +6,26 @@
 //! vectorises, so f32 has polynomials here. f64, which is for checking, has the
 //! library's.
 
+use egg_tensor::Element;
+
+/// f32 or f64, with the activation of a tile.
+pub(crate) trait Logistic: Element {
+    /// Replaces each number by its sigmoid; gives the sum of the softplus.
+    fn activate(x: &mut [Self]) -> f64;
+}
+
+impl Logistic for f32 {
+    fn activate(x: &mut [Self]) -> f64 {
+        activate_f32(x)
+    }
+}
+
+impl Logistic for f64 {
+    fn activate(x: &mut [Self]) -> f64 {
+        activate_f64(x)
+    }
+}
+
 /// Terms added in f32 before their sum goes on in f64.
 const RUN: usize = 1024;
 

@@ -2,7 +2,6 @@
 
 mod config;
 mod decoder;
-mod element;
 mod encoder;
 mod event;
 mod exact;

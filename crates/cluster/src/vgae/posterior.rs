@@ -1,15 +1,11 @@
 //! The distribution of every node's latent vector: its sample and its distance
 //! from the prior.
 
-use std::sync::{Mutex, PoisonError};
+use candle_core::{Tensor, WithDType};
+use egg_nn::{Pass, Tracked};
+use egg_tensor::blocks::{map, map_chunks, map_new};
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, apply};
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Tensor, WithDType};
-use egg_nn::Pass;
-use egg_nn::blocks::{map_chunks, map_new};
-use egg_nn::numbers::{in_order, with_values};
-
-use super::element::for_element;
 use super::streams::Streams;
 use crate::error::{Error, Result};
 
@@ -27,15 +23,15 @@ const BLOCK: usize = 1 << 12;
 /// use egg_cluster::vgae::Posterior;
 ///
 /// let (mu, log_sigma) = (Tensor::new(&[[1f64, 0.0]], &Device::Cpu)?, Tensor::zeros((1, 2), candle_core::DType::F64, &Device::Cpu)?);
-/// let posterior = Posterior::new(mu, Some(log_sigma))?;
+/// let posterior = Posterior::new(mu, Some(log_sigma.into()))?;
 /// let divergence = posterior.divergence()?.unwrap().to_scalar::<f64>()?;
 /// assert_eq!(divergence, 0.5); // mu^2 / 2
 /// # Ok::<(), egg_cluster::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Posterior {
-    mu: Tensor,
-    log_sigma: Option<Tensor>,
+    mu: Tracked,
+    log_sigma: Option<Tracked>,
 }
 
 impl Posterior {
@@ -44,7 +40,8 @@ impl Posterior {
     ///
     /// # Errors
     /// [`Error::Layer`] unless the shapes and types are the same.
-    pub fn new(mu: Tensor, log_sigma: Option<Tensor>) -> Result<Self> {
+    pub fn new(mu: impl Into<Tracked>, log_sigma: Option<Tracked>) -> Result<Self> {
+        let mu = mu.into();
         mu.dims2()?;
         if let Some(log_sigma) = &log_sigma
             && (log_sigma.dims() != mu.dims() || log_sigma.dtype() != mu.dtype())
@@ -59,12 +56,12 @@ impl Posterior {
     }
 
     /// n x d.
-    pub fn mu(&self) -> &Tensor {
+    pub fn mu(&self) -> &Tracked {
         &self.mu
     }
 
     /// n x d, before the limit of [`MAX_LOG_SIGMA`].
-    pub fn log_sigma(&self) -> Option<&Tensor> {
+    pub fn log_sigma(&self) -> Option<&Tracked> {
         self.log_sigma.as_ref()
     }
 
@@ -73,14 +70,11 @@ impl Posterior {
     ///
     /// # Errors
     /// [`Error::Candle`] unless the tensors are f32 or f64 on the CPU.
-    pub fn sample(&self, pass: &mut Pass<'_>) -> Result<Tensor> {
+    pub fn sample(&self, pass: &mut Pass<'_>) -> Result<Tracked> {
         match (pass, &self.log_sigma) {
             (Pass::Training(rng), Some(log_sigma)) => {
-                let op = Reparametrise {
-                    streams: Streams::split(rng),
-                    pull: Mutex::new(None),
-                };
-                Ok(self.mu.apply_op2(log_sigma, op)?)
+                let streams = Streams::split(rng);
+                Ok(apply(Reparametrise { streams }, [&self.mu, log_sigma])?)
             }
             _ => Ok(self.mu.clone()),
         }
@@ -93,7 +87,7 @@ impl Posterior {
     /// # Errors
     /// [`Error::Candle`] unless the tensors are f32 or f64 on the CPU.
     pub fn divergence(&self) -> Result<Option<Tensor>> {
-        let divergence = |log_sigma: &Tensor| Ok(self.mu.apply_op2(log_sigma, Divergence)?);
+        let divergence = |log_sigma: &Tracked| Ok(apply(Divergence, [&self.mu, log_sigma])?.into());
         self.log_sigma.as_ref().map(divergence).transpose()
     }
 }
@@ -119,114 +113,82 @@ fn new<T: WithDType + Default>(len: usize, number: impl Fn(usize) -> T + Sync) -
 
 struct Reparametrise {
     streams: Streams,
-    /// `sigma * noise`, which is also the derivative by log sigma.
-    pull: Mutex<Option<CpuStorage>>,
 }
 
-impl CustomOp2 for Reparametrise {
+impl<T: Element> Operation<T, 2> for Reparametrise {
+    /// `sigma * noise`, which is also the derivative by log sigma.
+    type Saved = Vec<T>;
+    type Error = candle_core::Error;
+
     fn name(&self) -> &'static str {
         "egg-reparametrise"
     }
 
-    fn cpu_fwd(
-        &self,
-        mu: &CpuStorage,
-        mu_layout: &Layout,
-        log_sigma: &CpuStorage,
-        log_sigma_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let (z, pull) = for_element!(mu.dtype(), T => {
-            let mu = in_order::<T>(mu, mu_layout)?;
-            let log_sigma = in_order::<T>(log_sigma, log_sigma_layout)?;
-            let mut pull = self.streams.normal::<T>(mu.len());
-            map_chunks(&mut pull, BLOCK, |block, pull| {
-                for (pull, log_sigma) in pull.iter_mut().zip(&log_sigma[block * BLOCK..]) {
-                    *pull *= T::from_f64(limited(*log_sigma).exp());
-                }
-            });
-            let z = new(mu.len(), |index| mu[index] + pull[index]);
-            candle_core::Result::Ok((<T as WithDType>::to_cpu_storage_owned(z), <T as WithDType>::to_cpu_storage_owned(pull)))
-        })?;
-        *self.pull.lock().unwrap_or_else(PoisonError::into_inner) = Some(pull);
-        Ok((z, mu_layout.shape().clone()))
+    fn forward(&self, [mu, log_sigma]: [Operand<'_, T>; 2]) -> candle_core::Result<Forward<T, Vec<T>>> {
+        let mut scaled = self.streams.normal::<T>(mu.len());
+        map_chunks(&mut scaled, BLOCK, |block, scaled| {
+            for (noise, log_sigma) in scaled.iter_mut().zip(&log_sigma[block * BLOCK..]) {
+                *noise *= T::from_f64(limited(*log_sigma).exp());
+            }
+        });
+        Ok(Forward {
+            values: new(mu.len(), |index| mu[index] + scaled[index]),
+            shape: mu.dims.into(),
+            saved: scaled,
+        })
     }
 
-    fn bwd(
-        &self,
-        _: &Tensor,
-        log_sigma: &Tensor,
-        _: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let pull = self.pull.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(pull) = pull.as_ref() else {
-            candle_core::bail!("a sample has no gradient before its forward pass");
-        };
-        for_element!(log_sigma.dtype(), T => {
-            let pull = <T as WithDType>::cpu_storage_as_slice(pull)?;
-            let gradient = with_values::<T, _>(g, |g| with_values::<T, _>(log_sigma, |log_sigma| {
-                Ok(new(g.len(), |index| {
-                    let limited = log_sigma[index].to_f64() > MAX_LOG_SIGMA;
-                    if limited { T::from_f64(0.0) } else { g[index] * pull[index] }
-                }))
-            }))?;
-            Ok((Some(g.clone()), Some(Tensor::from_vec(gradient, g.shape(), g.device())?)))
-        })
+    fn backward(&self, of: Backward<'_, T, Vec<T>, 2>) -> candle_core::Result<[Option<Vec<T>>; 2]> {
+        let ([_, log_sigma], g) = (of.inputs, of.gradient);
+        let of_log_sigma = new(g.len(), |index| {
+            let limited = log_sigma[index].to_f64() > MAX_LOG_SIGMA;
+            if limited {
+                T::zero()
+            } else {
+                g[index] * of.saved[index]
+            }
+        });
+        Ok([Some(g.to_vec()), Some(of_log_sigma)])
     }
 }
 
 struct Divergence;
 
-impl CustomOp2 for Divergence {
+impl<T: Element> Operation<T, 2> for Divergence {
+    type Saved = ();
+    type Error = candle_core::Error;
+
     fn name(&self) -> &'static str {
         "egg-divergence"
     }
 
-    fn cpu_fwd(
-        &self,
-        mu: &CpuStorage,
-        mu_layout: &Layout,
-        log_sigma: &CpuStorage,
-        log_sigma_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let nodes = mu_layout.shape().dims2()?.0;
-        let value = for_element!(mu.dtype(), T => {
-            let mu = in_order::<T>(mu, mu_layout)?;
-            let log_sigma = in_order::<T>(log_sigma, log_sigma_layout)?;
-            let sums = egg_nn::blocks::map(&mu, BLOCK, |block, mu| {
-                let pairs = mu.iter().zip(&log_sigma[block * BLOCK..]);
-                pairs.map(|(mu, log_sigma)| {
-                    let (mu, log_sigma) = (mu.to_f64(), limited(*log_sigma));
-                    1.0 + 2.0 * log_sigma - mu * mu - (2.0 * log_sigma).exp()
-                }).sum::<f64>()
+    fn forward(&self, [mu, log_sigma]: [Operand<'_, T>; 2]) -> candle_core::Result<Forward<T>> {
+        let (nodes, _) = mu.dims2()?;
+        let sums = map(&mu, BLOCK, |block, mu| {
+            let pairs = mu.iter().zip(&log_sigma[block * BLOCK..]);
+            let terms = pairs.map(|(mu, log_sigma)| {
+                let (mu, log_sigma) = (mu.to_f64(), limited(*log_sigma));
+                1.0 + 2.0 * log_sigma - mu * mu - (2.0 * log_sigma).exp()
             });
-            let value = -0.5 * sums.iter().sum::<f64>() / nodes.max(1) as f64;
-            candle_core::Result::Ok(<T as WithDType>::to_cpu_storage_owned(vec![T::from_f64(value)]))
-        })?;
-        Ok((value, ().into()))
+            terms.sum::<f64>()
+        });
+        let value = -0.5 * sums.iter().sum::<f64>() / nodes.max(1) as f64;
+        Ok(Forward::new(vec![T::from_f64(value)], ()))
     }
 
-    fn bwd(
-        &self,
-        mu: &Tensor,
-        log_sigma: &Tensor,
-        _: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let scale = g.to_dtype(DType::F64)?.to_scalar::<f64>()? / mu.dims2()?.0.max(1) as f64;
-        for_element!(mu.dtype(), T => {
-            let of_mu = with_values::<T, _>(mu, |mu| {
-                Ok(new(mu.len(), |index| T::from_f64(scale * mu[index].to_f64())))
-            })?;
-            let of_log_sigma = with_values::<T, _>(log_sigma, |values| {
-                Ok(new(values.len(), |index| {
-                    let log_sigma = values[index].to_f64();
-                    let inside = log_sigma <= MAX_LOG_SIGMA;
-                    T::from_f64(if inside { scale * ((2.0 * log_sigma).exp() - 1.0) } else { 0.0 })
-                }))
-            })?;
-            let tensor = |values: Vec<T>| Tensor::from_vec(values, mu.shape(), mu.device());
-            Ok((Some(tensor(of_mu)?), Some(tensor(of_log_sigma)?)))
-        })
+    fn backward(&self, of: Backward<'_, T, (), 2>) -> candle_core::Result<[Option<Vec<T>>; 2]> {
+        let [mu, log_sigma] = of.inputs;
+        let scale = of.scalar_gradient() / mu.dims2()?.0.max(1) as f64;
+        let of_mu = new(mu.len(), |index| T::from_f64(scale * mu[index].to_f64()));
+        let of_log_sigma = new(log_sigma.len(), |index| {
+            let log_sigma = log_sigma[index].to_f64();
+            let inside = log_sigma <= MAX_LOG_SIGMA;
+            T::from_f64(if inside {
+                scale * ((2.0 * log_sigma).exp() - 1.0)
+            } else {
+                0.0
+            })
+        });
+        Ok([Some(of_mu), Some(of_log_sigma)])
     }
 }

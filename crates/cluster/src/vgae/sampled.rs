@@ -1,13 +1,14 @@
 //! The likelihood of the edges and as many sampled non-edges.
 
 use candle_core::Tensor;
-use egg_nn::blocks::{map_chunks, map_new};
-use egg_nn::prefetch;
+use egg_nn::Tracked;
+use egg_tensor::blocks::{map_chunks, map_new};
+use egg_tensor::prefetch;
 use rand_chacha::ChaCha8Rng;
 
-use super::element::Element;
 use super::fused::{ValueAndGradient, apply, check_embedding};
 use super::gather::{add_rows, append_products};
+use super::logistic::Logistic;
 use super::negatives::{Negatives, append_second_nodes};
 use super::target::LinkTarget;
 use crate::error::{Error, Result};
@@ -57,8 +58,13 @@ const AHEAD: usize = 16;
 /// assert!((loss.to_scalar::<f64>()? - 2.0 * 2f64.ln()).abs() < 1e-15);
 /// # Ok::<(), egg_cluster::Error>(())
 /// ```
-pub fn sampled_likelihood(z: &Tensor, target: &LinkTarget, rng: &mut ChaCha8Rng) -> Result<Tensor> {
-    check_embedding(z, target)?;
+pub fn sampled_likelihood(
+    z: impl Into<Tracked>,
+    target: &LinkTarget,
+    rng: &mut ChaCha8Rng,
+) -> Result<Tensor> {
+    let z = z.into();
+    check_embedding(&z, target)?;
     if target.non_edge_count() == 0 {
         return Err(Error::NoNonEdges {
             nodes: target.node_count(),
@@ -97,7 +103,7 @@ struct Block<T> {
 impl ValueAndGradient for Sampled {
     const NAME: &'static str = "egg-sampled-likelihood";
 
-    fn run<T: Element>(&self, z: &[T], width: usize) -> (f64, Vec<T>) {
+    fn run<T: Logistic>(&self, z: &[T], width: usize) -> (f64, Vec<T>) {
         let ranges = Ranges::new(self.target.node_count());
         let scale = 1.0 / self.target.edge_count() as f64;
         let (mut gradient, blocks) = map_new(z.len(), ROWS * width, |block, gradient| {
@@ -138,7 +144,7 @@ struct Rows<'a, T> {
     scale: T,
 }
 
-impl<T: Element> Rows<'_, T> {
+impl<T: Logistic> Rows<'_, T> {
     /// The pairs whose first node is in a block, edges and non-edges. Writes the
     /// gradients of these nodes; what second nodes get of non-edges is handed back.
     /// (Of edges they get it where they are first themselves.)
@@ -235,7 +241,7 @@ impl Ranges {
 
     /// By the range of the node, else in the order they have, and where each range
     /// begins.
-    fn sorted<T: Element>(&self, drawn: &[Pull<T>]) -> (Vec<Pull<T>>, Vec<u32>) {
+    fn sorted<T: Logistic>(&self, drawn: &[Pull<T>]) -> (Vec<Pull<T>>, Vec<u32>) {
         let range = |pull: &Pull<T>| pull.node as usize / self.size;
         let mut starts = vec![0u32; self.count + 1];
         drawn.iter().for_each(|pull| starts[range(pull) + 1] += 1);

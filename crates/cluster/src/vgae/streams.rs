@@ -1,7 +1,7 @@
 //! Random numbers for blocks that run in parallel.
 
 use candle_core::WithDType;
-use egg_nn::blocks::map_chunks;
+use egg_tensor::blocks::map_chunks;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

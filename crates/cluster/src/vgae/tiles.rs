@@ -13,10 +13,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use gemm::Parallelism;
+use egg_tensor::product::{Matrix, multiply_over};
 use rayon::prelude::*;
 
-use super::element::Element;
+use super::logistic::Logistic;
 
 /// Nodes per block. 256 x 256 numbers stay in a core's own cache; with few nodes
 /// smaller blocks give every thread something to do.
@@ -25,7 +25,7 @@ fn block_size(nodes: usize) -> usize {
 }
 
 /// The sum and its gradient by `z` (n x d, row by row).
-pub(super) fn all_pairs<T: Element>(z: &[T], width: usize) -> (f64, Vec<T>) {
+pub(super) fn all_pairs<T: Logistic>(z: &[T], width: usize) -> (f64, Vec<T>) {
     if width == 0 || z.is_empty() {
         return (0.0, Vec::new());
     }
@@ -71,7 +71,7 @@ struct Block<'a, T> {
     gradient: Mutex<Vec<f64>>,
 }
 
-impl<T: Element> Block<'_, T> {
+impl<T: Logistic> Block<'_, T> {
     fn add(&self, part: &[T]) {
         // Nobody else holds it in this round; a panic elsewhere is passed on by rayon.
         let mut gradient = self.gradient.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ struct Scratch<T> {
     part: Vec<T>,
 }
 
-impl<T: Element> Scratch<T> {
+impl<T: Logistic> Scratch<T> {
     fn new(size: usize, width: usize) -> Self {
         Self {
             tile: vec![T::zero(); size * size],
@@ -112,75 +112,31 @@ impl<T> Idle<T> {
 }
 
 /// One tile: its share of the sum; its gradients go to the two blocks.
-fn tile<T: Element>(
+fn tile<T: Logistic>(
     left: &Block<'_, T>,
     right: &Block<'_, T>,
     diagonal: bool,
     width: usize,
     scratch: &mut Scratch<T>,
 ) -> f64 {
+    let (of_left, of_right) = (
+        Matrix::new(left.z, left.rows, width),
+        Matrix::new(right.z, right.rows, width),
+    );
     let tile = &mut scratch.tile[..left.rows * right.rows];
-    product(Sides::Outer, left.z, right.z, left.rows, right.rows, width, tile);
+    multiply_over(of_left, of_right.transposed(), tile);
     let sum = T::activate(tile);
+    let tile = Matrix::new(tile, left.rows, right.rows);
     let part = &mut scratch.part[..left.rows * width];
-    product(Sides::Left, tile, right.z, left.rows, width, right.rows, part);
+    multiply_over(tile, of_right, part);
     left.add(part);
     if diagonal {
         return sum;
     }
     let part = &mut scratch.part[..right.rows * width];
-    product(Sides::Right, tile, left.z, right.rows, width, left.rows, part);
+    multiply_over(tile.transposed(), of_left, part);
     right.add(part);
     2.0 * sum
-}
-
-/// Which matrix is read by columns.
-#[derive(Clone, Copy, PartialEq)]
-enum Sides {
-    /// `A B^T`.
-    Outer,
-    /// `A B`.
-    Left,
-    /// `A^T B`.
-    Right,
-}
-
-/// `m x n` from an inner dimension of `k`, on one thread.
-fn product<T: Element>(sides: Sides, a: &[T], b: &[T], m: usize, n: usize, k: usize, out: &mut [T]) {
-    assert!(
-        a.len() == m * k && b.len() == k * n && out.len() == m * n,
-        "shapes of a tile"
-    );
-    let (a_column, a_row) = if sides == Sides::Right { (m, 1) } else { (1, k) };
-    let (b_column, b_row) = if sides == Sides::Outer { (k, 1) } else { (1, n) };
-    // SAFETY: the slices were just found to hold m k, k n and m n numbers; the
-    // strides are those of these slices read by rows or by columns, so that
-    // every index is inside. `out` is borrowed mutably and overlaps neither
-    // operand; it is only written to (`read_dst` is false). Strides that are ever
-    // used are shorter than a slice, so they keep their sign.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            out.as_mut_ptr(),
-            1,
-            n.cast_signed(),
-            false,
-            a.as_ptr(),
-            a_column.cast_signed(),
-            a_row.cast_signed(),
-            b.as_ptr(),
-            b_column.cast_signed(),
-            b_row.cast_signed(),
-            T::zero(),
-            T::one(),
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
-    }
 }
 
 /// How many rounds it takes for every two of `blocks` blocks to meet.
@@ -225,57 +181,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// Each kind of product by its definition, at sides of 0, 1, odd and just past
-    /// the vectors'. Small whole numbers: the sums are exact.
-    #[test]
-    fn products_of_every_shape_and_side() {
-        let counting = |len: usize| -> Vec<f64> { (0..len).map(|at| (at * 7 % 11) as f64 - 5.0).collect() };
-        let shapes = [
-            (1, 1, 1),
-            (3, 5, 2),
-            (17, 4, 33),
-            (65, 63, 9),
-            (0, 4, 3),
-            (4, 0, 3),
-            (2, 3, 0),
-        ];
-        for (m, n, k) in shapes {
-            let (a, b) = (counting(m * k), counting(k * n));
-            for sides in [Sides::Outer, Sides::Left, Sides::Right] {
-                let left = |row: usize, at: usize| {
-                    a[if sides == Sides::Right {
-                        at * m + row
-                    } else {
-                        row * k + at
-                    }]
-                };
-                let right = |at: usize, column: usize| {
-                    b[if sides == Sides::Outer {
-                        column * k + at
-                    } else {
-                        at * n + column
-                    }]
-                };
-                let want: Vec<f64> = (0..m * n)
-                    .map(|out| (0..k).map(|at| left(out / n, at) * right(at, out % n)).sum())
-                    .collect();
-                let mut out = vec![f64::NAN; m * n];
-                product(sides, &a, &b, m, n, k, &mut out);
-                assert_eq!(out, want, "{m} x {n} of {k}");
-                let narrow = |x: &[f64]| x.iter().map(|x| *x as f32).collect::<Vec<f32>>();
-                let mut out = vec![f32::NAN; m * n];
-                product(sides, &narrow(&a), &narrow(&b), m, n, k, &mut out);
-                assert_eq!(out, narrow(&want), "{m} x {n} of {k} in f32");
-            }
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "shapes of a tile")]
-    fn a_short_output_is_caught_before_gemm_writes() {
-        product(Sides::Left, &[1.0; 4], &[1.0; 4], 2, 2, 2, &mut [0.0; 3]);
     }
 
     #[test]

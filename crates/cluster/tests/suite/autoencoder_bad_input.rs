@@ -39,7 +39,7 @@ fn embeddings_of_other_nodes_or_types() {
     assert!(matches!(exact_likelihood(&whole, &target), Err(Error::Layer(_))));
     let (mu, log_sigma) = (normal((5, 2), DType::F32, 1), normal((5, 3), DType::F32, 1));
     assert!(matches!(
-        Posterior::new(mu, Some(log_sigma)),
+        Posterior::new(mu, Some(log_sigma.into())),
         Err(Error::Layer(_))
     ));
     let z = normal((5, 2), DType::F32, 1);

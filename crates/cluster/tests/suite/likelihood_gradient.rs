@@ -81,7 +81,7 @@ fn a_sample_against_differences() {
     let log_sigma = Tensor::from_vec(numbers, (4, 3), &Device::Cpu).unwrap();
     let weights = normal((4, 3), DType::F64, 3);
     let value = |mu: &Tensor, log_sigma: &Tensor| {
-        let posterior = Posterior::new(mu.clone(), Some(log_sigma.clone())).unwrap();
+        let posterior = Posterior::new(mu.clone(), Some(log_sigma.clone().into())).unwrap();
         let z = posterior.sample(&mut Pass::Training(&mut rng(7))).unwrap();
         (z * &weights).unwrap().sum_all().unwrap()
     };
@@ -98,7 +98,7 @@ fn samples_have_the_means_and_deviations_they_should() {
     let nodes = 20_000;
     let mu = Tensor::full(2f64, (nodes, 1), &Device::Cpu).unwrap();
     let log_sigma = Tensor::full(0.5f64.ln(), (nodes, 1), &Device::Cpu).unwrap();
-    let posterior = Posterior::new(mu, Some(log_sigma)).unwrap();
+    let posterior = Posterior::new(mu, Some(log_sigma.into())).unwrap();
     let z = flat(&posterior.sample(&mut Pass::Training(&mut rng(1))).unwrap());
     let mean = z.iter().sum::<f64>() / nodes as f64;
     let variance = z.iter().map(|z| (z - mean).powi(2)).sum::<f64>() / nodes as f64;
@@ -154,7 +154,7 @@ fn the_same_bits_on_any_number_of_threads() {
                 results.push(scalar(&function(&z)).to_bits());
                 results.extend(flat(&gradient(&z, function)).iter().map(|g| g.to_bits()));
             }
-            let posterior = Posterior::new(z.clone(), Some(z.clone())).unwrap();
+            let posterior = Posterior::new(z.clone(), Some(z.clone().into())).unwrap();
             let sample = posterior.sample(&mut Pass::Training(&mut rng(2))).unwrap();
             results.extend(flat(&sample).iter().map(|z| z.to_bits()));
             results.push(scalar(&posterior.divergence().unwrap().unwrap()).to_bits());

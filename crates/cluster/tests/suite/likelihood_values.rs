@@ -93,7 +93,7 @@ fn the_divergence_is_pytorch_geometrics_with_its_limit() {
     for dtype in [DType::F32, DType::F64] {
         let mu = Var::from_tensor(&case.mu.tensor(dtype)).unwrap();
         let log_sigma = Var::from_tensor(&case.log_sigma.tensor(dtype)).unwrap();
-        let posterior = Posterior::new(mu.as_tensor().clone(), Some(log_sigma.as_tensor().clone())).unwrap();
+        let posterior = Posterior::new(mu.as_tensor().clone(), Some(log_sigma.as_tensor().into())).unwrap();
         let loss = posterior.divergence().unwrap().unwrap();
         assert_abs_diff_eq!(scalar(&loss), case.value, epsilon = tolerance(dtype) * case.value);
         let gradients = loss.backward().unwrap();

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use candle_core::{Tensor, Var};
-use egg_nn::{Init, Linear, Pass, Relayed, Scope};
+use candle_core::{Device, Tensor, Var};
+use egg_nn::{Init, Linear, Pass, Scope, Tracked};
+use egg_tensor::apply;
 
-use super::gcn_layer::Layer;
+use super::gcn_layer::{DenseLayer, SparseInput, SparseLayer};
 use super::input::NodeInput;
 use super::matrix::SparseMatrix;
-use super::propagate::propagate;
-use super::propagated_layer::propagated_layer;
+use super::spmm::{check_rows, propagate};
 use crate::error::Result;
-use crate::sparse::CsrMatrix;
 
 /// `H = A X W^T + b` with `A` from [`Propagation::gcn`](crate::Propagation::gcn),
 /// as PyTorch Geometric's `GCNConv`.
@@ -33,8 +32,8 @@ use crate::sparse::CsrMatrix;
 ///
 /// let mut rng = ChaCha8Rng::seed_from_u64(0);
 /// let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
-/// let layer = GcnConv::new(&mut parameters.root(&mut rng).enter("conv1"), 2, 8)?;
-/// let h = layer.forward_relu(&x, &propagation, &mut Pass::Training(&mut rng))?;
+/// let layer = GcnConv::new(&mut parameters.root(&mut rng).enter("conv1"), 2, 8)?.with_relu();
+/// let h = layer.forward(&x, &propagation, &mut Pass::Training(&mut rng))?;
 /// assert_eq!(h.dims(), [3, 8]);
 /// # Ok::<(), egg_graph::Error>(())
 /// ```
@@ -42,6 +41,7 @@ use crate::sparse::CsrMatrix;
 pub struct GcnConv {
     lin: Linear,
     bias: Option<Var>,
+    relu: bool,
 }
 
 impl GcnConv {
@@ -66,135 +66,44 @@ impl GcnConv {
             out_features,
             Init::GlorotUniform,
         )?;
-        Ok(Self { lin, bias: None })
+        Ok(Self {
+            lin,
+            bias: None,
+            relu: false,
+        })
+    }
+
+    /// The same layer with a [ReLU](egg_nn::relu()) behind it, in one operation.
+    pub fn with_relu(mut self) -> Self {
+        self.relu = true;
+        self
     }
 
     /// n x in -> n x out.
     ///
     /// # Errors
     /// [`crate::Error::Length`] if the widths or the numbers of nodes differ.
-    pub fn forward(&self, x: &NodeInput, propagation: &SparseMatrix, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.apply(x, propagation, pass, false)
-    }
-
-    /// The same, rectified, in one operation.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn forward_relu(
-        &self,
-        x: &NodeInput,
-        propagation: &SparseMatrix,
-        pass: &mut Pass<'_>,
-    ) -> Result<Tensor> {
-        self.apply(x, propagation, pass, true)
-    }
-
-    fn apply(
-        &self,
-        x: &NodeInput,
-        propagation: &SparseMatrix,
-        pass: &mut Pass<'_>,
-        rectify: bool,
-    ) -> Result<Tensor> {
-        match &self.bias {
-            Some(bias) => self
-                .layer(pass.parameter(bias), propagation, rectify)
-                .apply(x, pass),
-            None => propagate(propagation, &x.product(&self.lin, pass)?, rectify),
-        }
-    }
-
-    /// The first of several layers whose results are [`Relayed`], n x in -> n x out: what
-    /// [`Self::forward`] gives, or [`Self::forward_relu`] with `rectify`, and their
-    /// gradients, in less time for large batches.
-    ///
-    /// ```
-    /// use candle_core::{DType, Device};
-    /// use egg_graph::conv::{GcnConv, NodeInput};
-    /// use egg_graph::{Features, Graph, GraphDataset, Propagation};
-    /// use egg_nn::{Parameters, Pass, Segments};
-    /// use rand::SeedableRng;
-    /// use rand_chacha::ChaCha8Rng;
-    ///
-    /// let graph = Graph::from_edges(3, &[(0, 1), (1, 2)])?.with_features(Features::one_hot(vec![0, 1, 0], 2)?)?;
-    /// let dataset = GraphDataset::single("path", graph);
-    /// let propagation = Propagation::gcn(&dataset).matrix(&[0])?;
-    /// let x = NodeInput::from_features(dataset.features(), DType::F32, &Device::Cpu)?;
-    ///
-    /// let mut rng = ChaCha8Rng::seed_from_u64(0);
-    /// let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
-    /// let mut root = parameters.root(&mut rng);
-    /// let first = GcnConv::new(&mut root.enter("conv1"), 2, 8)?;
-    /// let second = GcnConv::new(&mut root.enter("conv2"), 8, 4)?;
-    ///
-    /// let mut pass = Pass::Training(&mut rng);
-    /// let h = first.relay(&x, &propagation, &mut pass, true)?;
-    /// let h = second.relay_on(&h, &propagation, &mut pass, true)?;
-    /// let sums = Segments::new(&[0, 3])?.sum_relayed(&h)?.on_tape()?;
-    /// let gradients = sums.sum_all()?.backward()?;
-    /// assert!(parameters.trainable().all(|(_, parameter)| gradients.get(parameter).is_some()));
-    /// # Ok::<(), egg_graph::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn relay(
-        &self,
-        x: &NodeInput,
-        propagation: &SparseMatrix,
-        pass: &mut Pass<'_>,
-        rectify: bool,
-    ) -> Result<Relayed> {
-        self.layer(self.bias_or_zeros(pass)?, propagation, rectify)
-            .relay(x, pass)
-    }
-
-    /// [`Self::relay`] on features that were [propagated](crate::PropagatedFeatures) beforehand, n x in:
-    /// the same to rounding, in less time.
-    ///
-    /// # Errors
-    /// [`crate::Error::Length`] if the widths differ.
-    pub fn relay_propagated(
-        &self,
-        ax: &Arc<CsrMatrix>,
-        pass: &mut Pass<'_>,
-        rectify: bool,
-    ) -> Result<Relayed> {
+    pub fn forward(&self, x: &NodeInput, propagation: &SparseMatrix, pass: &mut Pass<'_>) -> Result<Tracked> {
+        x.check_width(self.lin.in_features())?;
+        check_rows(propagation, x.rows())?;
         let weight = pass.parameter(self.lin.weight());
-        propagated_layer(ax, &weight, &self.bias_or_zeros(pass)?, rectify)
-    }
-
-    /// The next of these layers. In evaluation there is no tape, whatever `x` has.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn relay_on(
-        &self,
-        x: &Relayed,
-        propagation: &SparseMatrix,
-        pass: &mut Pass<'_>,
-        rectify: bool,
-    ) -> Result<Relayed> {
-        self.layer(self.bias_or_zeros(pass)?, propagation, rectify)
-            .relay_on(x, pass)
-    }
-
-    fn bias_or_zeros(&self, pass: &Pass<'_>) -> Result<Tensor> {
-        let weight = self.lin.weight();
-        Ok(match &self.bias {
-            Some(bias) => pass.parameter(bias),
-            None => Tensor::zeros(self.lin.out_features(), weight.dtype(), weight.device())?,
-        })
-    }
-
-    /// All of it in one operation.
-    fn layer<'a>(&'a self, bias: Tensor, propagation: &'a SparseMatrix, rectify: bool) -> Layer<'a> {
-        Layer {
-            linear: &self.lin,
-            bias,
-            propagation,
-            rectify,
+        let bias = self.bias.as_ref().map(|bias| pass.parameter(bias));
+        let (relu, propagation) = (self.relu, propagation.clone());
+        match (x, bias) {
+            (NodeInput::Dense(x), Some(bias)) => {
+                apply(DenseLayer { propagation, relu }, [pass.input(x), weight, bias])
+            }
+            (NodeInput::Sparse(features), Some(bias)) => {
+                let input = SparseInput::Features(features.clone(), propagation);
+                apply(SparseLayer { input, relu }, [weight, bias])
+            }
+            (NodeInput::Propagated(ax), bias) => {
+                let zeros = || Tensor::zeros(self.lin.out_features(), weight.dtype(), &Device::Cpu);
+                let bias = bias.map_or_else(|| zeros().map(Into::into), Ok)?;
+                let input = SparseInput::Propagated(Arc::clone(ax));
+                apply(SparseLayer { input, relu }, [weight, bias])
+            }
+            (x, None) => propagate(&propagation, x.product(&weight, pass)?, relu),
         }
     }
 }

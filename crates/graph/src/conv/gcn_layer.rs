@@ -1,216 +1,140 @@
-//! A whole GCN layer as one operation.
-//!
-//! candle adds every gradient to a tensor of zeros that it makes for the purpose:
-//! for a large batch that takes as long as the sparse product. One operation per
-//! layer has half the gradients of a product and a propagation, and the product is
-//! not kept for the backward pass. Between layers that are relayed there is no such
-//! gradient at all.
+//! A whole GCN layer as one operation: its product is not kept for the backward pass.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use candle_core::{CpuStorage, CustomOp2, CustomOp3, Layout, Shape, Tensor, WithDType, bail};
-use egg_nn::numbers::with_values;
-use egg_nn::{Linear, Pass, Relayed, given, linear_gradients};
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, affine};
 
-use super::input::NodeInput;
 use super::kernel::{self, Finish};
 use super::matrix::SparseMatrix;
-use super::propagate::{check_rows, gathered};
-use super::sparse_linear::weight_gradient;
-use super::tensor::for_element;
-use crate::error::Result;
+use super::outer::outer;
+use super::spmm;
+use crate::error::{Error, Result};
+use crate::sparse::CsrMatrix;
 
-/// What a layer is, besides its input.
-pub(super) struct Layer<'a> {
-    pub(super) linear: &'a Linear,
-    pub(super) bias: Tensor,
-    pub(super) propagation: &'a SparseMatrix,
-    pub(super) rectify: bool,
+/// `A x W^T + b`, or its ReLU, of a dense `x`, `W` and `b`.
+pub(super) struct DenseLayer {
+    pub(super) propagation: SparseMatrix,
+    pub(super) relu: bool,
 }
 
-impl Layer<'_> {
-    /// `A x W^T + b`, rectified if asked for.
-    pub(super) fn apply(&self, x: &NodeInput, pass: &mut Pass<'_>) -> Result<Tensor> {
-        let output = self.output(&x.detached())?;
-        let weight = pass.parameter(self.linear.weight());
-        Ok(match x {
-            NodeInput::Dense(x) => {
-                let op = self.operation(None, x.track_op(), Some(output));
-                pass.input(x).apply_op3(&weight, &self.bias, op)?
-            }
-            NodeInput::Sparse(features) => {
-                let op = self.operation(Some(features.clone()), false, Some(output));
-                weight.apply_op2(&self.bias, op)?
-            }
-        })
-    }
+impl<T: Element> Operation<T, 3> for DenseLayer {
+    type Saved = ();
+    type Error = Error;
 
-    /// The same, relayed.
-    pub(super) fn relay(&self, x: &NodeInput, pass: &mut Pass<'_>) -> Result<Relayed> {
-        let output = self.tensor(self.output(&x.detached())?)?;
-        let weight = pass.parameter(self.linear.weight());
-        Ok(match x {
-            NodeInput::Dense(x) => {
-                let op = self.operation(None, x.track_op(), None);
-                Relayed::by_op3(output, &pass.input(x), &weight, &self.bias, op)?
-            }
-            NodeInput::Sparse(features) => {
-                let op = self.operation(Some(features.clone()), false, None);
-                Relayed::by_op2(output, &weight, &self.bias, op)?
-            }
-        })
-    }
-
-    /// The same of what is relayed.
-    pub(super) fn relay_on(&self, x: &Relayed, pass: &mut Pass<'_>) -> Result<Relayed> {
-        let output = self.tensor(self.output(&NodeInput::Dense(x.values().clone()))?)?;
-        let weight = pass.parameter(self.linear.weight());
-        let op = self.operation(None, pass.is_training() && x.track_op(), None);
-        Ok(match pass.is_training() {
-            true => x.then_op3(output, &weight, &self.bias, op)?,
-            false => Relayed::by_op3(output, x.values(), &weight, &self.bias, op)?,
-        })
-    }
-
-    /// What comes out, as candle stores it. `x` is off the tape.
-    fn output(&self, x: &NodeInput) -> Result<CpuStorage> {
-        let product = x.product(self.linear, &mut Pass::Evaluation)?;
-        check_rows(self.propagation, &product)?;
-        Ok(propagated(self.propagation, &product, &self.bias, self.rectify)?)
-    }
-
-    /// The same numbers as a tensor.
-    fn tensor(&self, output: CpuStorage) -> Result<Tensor> {
-        let shape = (self.propagation.shape().0, self.linear.out_features());
-        let device = self.bias.device();
-        Ok(match output {
-            CpuStorage::F32(numbers) => Tensor::from_vec(numbers, shape, device)?,
-            CpuStorage::F64(numbers) => Tensor::from_vec(numbers, shape, device)?,
-            _ => unreachable!("`propagated` gives f32 or f64"),
-        })
-    }
-
-    fn operation(
-        &self,
-        features: Option<SparseMatrix>,
-        of_input: bool,
-        output: Option<CpuStorage>,
-    ) -> GcnLayer {
-        GcnLayer {
-            features,
-            of_input,
-            propagation: self.propagation.clone(),
-            rectify: self.rectify,
-            output: Mutex::new(output),
-        }
-    }
-}
-
-/// `A x + b`, rectified if asked for, as candle stores it.
-fn propagated(
-    propagation: &SparseMatrix,
-    x: &Tensor,
-    bias: &Tensor,
-    rectify: bool,
-) -> candle_core::Result<CpuStorage> {
-    let (_, width) = x.dims2()?;
-    for_element!(x.dtype(), T => with_values::<T, _>(bias, |bias| {
-        let finish = Finish { bias: Some(bias), rectify, own: None };
-        with_values::<T, _>(x, |x| {
-            let rows = kernel::multiply(propagation.csr(), x, width, &finish);
-            Ok(<T as WithDType>::to_cpu_storage_owned(rows))
-        })
-    }))
-}
-
-/// One forward pass; candle keeps it for the backward pass.
-struct GcnLayer {
-    /// The input, if it is sparse (and so constant).
-    features: Option<SparseMatrix>,
-    /// Whether a dense input's gradient is wanted.
-    of_input: bool,
-    propagation: SparseMatrix,
-    rectify: bool,
-    /// What comes out, until candle takes it; nothing where it is relayed.
-    output: Mutex<Option<CpuStorage>>,
-}
-
-impl GcnLayer {
-    fn take(&self, width: usize) -> candle_core::Result<(CpuStorage, Shape)> {
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        match output.take() {
-            Some(output) => Ok((output, (self.propagation.shape().0, width).into())),
-            None => bail!("a layer's operation was applied twice"),
-        }
-    }
-
-    /// Gradients of `x W^T` and of the bias.
-    fn pull_back(&self, y: &Tensor, g: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
-        gathered(&self.propagation, y, g, self.rectify)
-    }
-}
-
-/// Dense input, weight, bias.
-impl CustomOp3 for GcnLayer {
     fn name(&self) -> &'static str {
         "egg-gcn"
     }
 
-    fn cpu_fwd(
-        &self,
-        _: &CpuStorage,
-        _: &Layout,
-        _: &CpuStorage,
-        weight: &Layout,
-        _: &CpuStorage,
-        _: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        self.take(weight.shape().dims2()?.0)
+    fn forward(&self, [x, weight, bias]: [Operand<'_, T>; 3]) -> Result<Forward<T>> {
+        let (out_features, in_features) = weight.dims2()?;
+        let product = affine::forward(&x, &weight, None, in_features, out_features, false);
+        let finish = finish(&bias, self.relu);
+        let y = kernel::multiply(self.propagation.csr(), &product, out_features, &finish);
+        Ok(Forward::new(y, (self.propagation.shape().0, out_features)))
     }
 
-    fn bwd(
-        &self,
-        x: &Tensor,
-        weight: &Tensor,
-        bias: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (product, of_bias) = self.pull_back(y, g)?;
-        let (of_x, of_weight) = linear_gradients(x, weight, &product, self.of_input)?;
-        let of_x = of_x.and_then(|gradient| given(x, gradient));
-        Ok((of_x, given(weight, of_weight), given(bias, of_bias)))
+    fn backward(&self, of: Backward<'_, T, (), 3>) -> Result<[Option<Vec<T>>; 3]> {
+        let [x, weight, _] = of.inputs;
+        let (out_features, in_features) = weight.dims2()?;
+        let output = self.relu.then_some(of.output.values);
+        let (product, bias) = spmm::gradients(&self.propagation, output, of.gradient, out_features);
+        let wanted = affine::Wanted {
+            input: of.wanted[0],
+            bias: false,
+        };
+        let (x, weight, _) = affine::backward(&x, &weight, None, &product, in_features, out_features, wanted);
+        Ok([x, Some(weight), Some(bias)])
     }
 }
 
-/// Weight and bias; the input is sparse.
-impl CustomOp2 for GcnLayer {
+/// `A X W^T + b`, or its ReLU, of `W` and `b`, for constant sparse features.
+pub(super) struct SparseLayer {
+    pub(super) input: SparseInput,
+    pub(super) relu: bool,
+}
+
+pub(super) enum SparseInput {
+    /// `X`, and the `A` it is propagated with in every step.
+    Features(SparseMatrix, SparseMatrix),
+    /// `A X`, propagated beforehand.
+    Propagated(Arc<CsrMatrix>),
+}
+
+impl<T: Element> Operation<T, 2> for SparseLayer {
+    type Saved = ();
+    type Error = Error;
+
     fn name(&self) -> &'static str {
         "egg-gcn-sparse"
     }
 
-    fn cpu_fwd(
-        &self,
-        _: &CpuStorage,
-        weight: &Layout,
-        _: &CpuStorage,
-        _: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        self.take(weight.shape().dims2()?.0)
+    fn forward(&self, [weight, bias]: [Operand<'_, T>; 2]) -> Result<Forward<T>> {
+        let (out_features, in_features) = weight.dims2()?;
+        // A row of features picks rows of W^T.
+        let columns = kernel::transposed(&weight, out_features, in_features);
+        let finish = finish(&bias, self.relu);
+        let (last, right) = match &self.input {
+            SparseInput::Propagated(ax) => (&**ax, columns),
+            SparseInput::Features(features, propagation) => {
+                let product = kernel::multiply(features.csr(), &columns, out_features, &Finish::NOTHING);
+                (propagation.csr(), product)
+            }
+        };
+        let y = kernel::multiply(last, &right, out_features, &finish);
+        Ok(Forward::new(y, (last.shape().0, out_features)))
     }
 
-    fn bwd(
-        &self,
-        weight: &Tensor,
-        bias: &Tensor,
-        y: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let (product, of_bias) = self.pull_back(y, g)?;
-        let Some(features) = &self.features else {
-            bail!("a dense layer was applied as a sparse one");
+    fn backward(&self, of: Backward<'_, T, (), 2>) -> Result<[Option<Vec<T>>; 2]> {
+        let (out_features, in_features) = of.inputs[0].dims2()?;
+        let output = self.relu.then_some(of.output.values);
+        let (columns, bias) = match &self.input {
+            SparseInput::Propagated(ax) => outer(ax, of.gradient, output, out_features),
+            SparseInput::Features(features, propagation) => {
+                let (product, bias) = spmm::gradients(propagation, output, of.gradient, out_features);
+                let features = features.transposed_csr();
+                (
+                    kernel::multiply(features, &product, out_features, &Finish::NOTHING),
+                    bias,
+                )
+            }
         };
-        let of_weight = weight_gradient(features, weight, &product)?;
-        Ok((given(weight, of_weight), given(bias, of_bias)))
+        let weight = kernel::transposed(&columns, in_features, out_features);
+        Ok([Some(weight), Some(bias)])
+    }
+}
+
+fn finish<'a, T>(bias: &'a [T], relu: bool) -> Finish<'a, T> {
+    Finish {
+        bias: Some(bias),
+        relu,
+        own: None,
+    }
+}
+
+/// `X W^T` of `W`, for constant sparse features: the first product of other layers.
+pub(super) struct SparseProduct {
+    pub(super) features: SparseMatrix,
+}
+
+impl<T: Element> Operation<T, 1> for SparseProduct {
+    type Saved = ();
+    type Error = Error;
+
+    fn name(&self) -> &'static str {
+        "egg-sparse-product"
+    }
+
+    fn forward(&self, [weight]: [Operand<'_, T>; 1]) -> Result<Forward<T>> {
+        let (out_features, in_features) = weight.dims2()?;
+        let columns = kernel::transposed(&weight, out_features, in_features);
+        let y = kernel::multiply(self.features.csr(), &columns, out_features, &Finish::NOTHING);
+        Ok(Forward::new(y, (self.features.shape().0, out_features)))
+    }
+
+    fn backward(&self, of: Backward<'_, T, (), 1>) -> Result<[Option<Vec<T>>; 1]> {
+        let (out_features, in_features) = of.inputs[0].dims2()?;
+        let features = self.features.transposed_csr();
+        let columns = kernel::multiply(features, of.gradient, out_features, &Finish::NOTHING);
+        Ok([Some(kernel::transposed(&columns, in_features, out_features))])
     }
 }

@@ -1,11 +1,11 @@
 //! The graph isomorphism network's convolution.
 
-use candle_core::{Tensor, Var};
-use egg_nn::{Init, Mlp, MlpConfig, Pass, Scope};
+use candle_core::{Device, Tensor, Var};
+use egg_nn::{Init, Mlp, MlpConfig, Pass, Scope, Tracked};
 
 use super::input::NodeInput;
 use super::matrix::SparseMatrix;
-use super::propagate::gin_sum;
+use super::spmm::gin_sum;
 use crate::error::Result;
 
 /// `H = MLP((1 + eps) X + A X)` with a learned `eps` that starts at 0 and `A`
@@ -65,15 +65,16 @@ impl GinConv {
     ///
     /// # Errors
     /// [`crate::Error::Length`] if the widths or the numbers of nodes differ.
-    pub fn forward(&self, x: &NodeInput, adjacency: &SparseMatrix, pass: &mut Pass<'_>) -> Result<Tensor> {
+    pub fn forward(&self, x: &NodeInput, adjacency: &SparseMatrix, pass: &mut Pass<'_>) -> Result<Tracked> {
         let first = self.mlp.first_linear();
-        let product = x.product(first, pass)?;
+        x.check_width(first.in_features())?;
+        let product = x.product(&pass.parameter(first.weight()), pass)?;
         let eps = pass.parameter(&self.eps);
         let bias = match first.bias() {
             Some(bias) => pass.parameter(bias),
-            None => Tensor::zeros(first.out_features(), product.dtype(), product.device())?,
+            None => Tensor::zeros(first.out_features(), product.dtype(), &Device::Cpu)?.into(),
         };
-        let sum = gin_sum(adjacency, &product, &eps, &bias)?;
-        Ok(self.mlp.after_first_linear(&sum, pass)?)
+        let sum = gin_sum(adjacency, product, eps, bias)?;
+        Ok(self.mlp.after_first_linear(sum, pass)?)
     }
 }

@@ -1,13 +1,17 @@
 //! What a layer takes: a tensor from the layer before, or sparse features.
 
-use candle_core::{DType, Device, Tensor};
-use egg_nn::{Linear, Pass};
+use std::sync::Arc;
 
+use candle_core::{DType, Device, Tensor};
+use egg_nn::{Pass, Tracked, linear_product};
+use egg_tensor::apply;
+
+use super::gcn_layer::SparseProduct;
 use super::matrix::SparseMatrix;
-use super::sparse_linear::sparse_linear;
 use crate::batch::GraphBatch;
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::sparse::CsrMatrix;
 
 /// One row per node: dense, as a tensor, or sparse, as bags of words and
 /// one-hot labels are.
@@ -23,14 +27,18 @@ use crate::features::Features;
 #[derive(Debug, Clone)]
 pub enum NodeInput {
     /// n x m.
-    Dense(Tensor),
+    Dense(Tracked),
     /// n x m, constant.
     Sparse(SparseMatrix),
+    /// n x m, constant: features that were [propagated](crate::PropagatedFeatures) beforehand. The
+    /// first layer of a GCN takes them, and gives what it gives for the features themselves, to
+    /// rounding, in less time.
+    Propagated(Arc<CsrMatrix>),
 }
 
-impl From<Tensor> for NodeInput {
-    fn from(tensor: Tensor) -> Self {
-        Self::Dense(tensor)
+impl<T: Into<Tracked>> From<T> for NodeInput {
+    fn from(tensor: T) -> Self {
+        Self::Dense(tensor.into())
     }
 }
 
@@ -46,7 +54,7 @@ impl NodeInput {
         let shape = (features.rows(), features.width());
         let numbers: Vec<f32> = features.as_dense().into_iter().flatten().copied().collect();
         let tensor = Tensor::from_vec(numbers, shape, device)?.to_dtype(dtype)?;
-        Ok(Self::Dense(tensor))
+        Ok(tensor.into())
     }
 
     /// The features of a batch.
@@ -62,6 +70,7 @@ impl NodeInput {
         match self {
             Self::Dense(tensor) => tensor.dims().first().copied().unwrap_or(0),
             Self::Sparse(matrix) => matrix.shape().0,
+            Self::Propagated(matrix) => matrix.shape().0,
         }
     }
 
@@ -70,30 +79,32 @@ impl NodeInput {
         match self {
             Self::Dense(tensor) => tensor.dims().last().copied().unwrap_or(0),
             Self::Sparse(matrix) => matrix.shape().1,
+            Self::Propagated(matrix) => matrix.shape().1,
         }
     }
 
-    /// The same numbers, off the tape.
-    pub(super) fn detached(&self) -> Self {
-        match self {
-            Self::Dense(tensor) => Self::Dense(tensor.detach()),
-            Self::Sparse(matrix) => Self::Sparse(matrix.clone()),
+    /// Refuses an input that is not as wide as a layer.
+    pub(super) fn check_width(&self, in_features: usize) -> Result<()> {
+        if self.width() == in_features {
+            return Ok(());
         }
+        Err(Error::Length {
+            what: "node features",
+            unit: "columns",
+            expected: in_features,
+            found: self.width(),
+        })
     }
 
-    /// `x W^T` without the bias that the layer may have.
-    pub(super) fn product(&self, linear: &Linear, pass: &mut Pass<'_>) -> Result<Tensor> {
-        if self.width() != linear.in_features() {
-            return Err(Error::Length {
-                what: "node features",
-                unit: "columns",
-                expected: linear.in_features(),
-                found: self.width(),
-            });
-        }
+    /// `x W^T`.
+    pub(super) fn product(&self, weight: &Tracked, pass: &Pass<'_>) -> Result<Tracked> {
         match self {
-            Self::Dense(tensor) => Ok(linear.product(tensor, pass)?),
-            Self::Sparse(matrix) => sparse_linear(matrix, &pass.parameter(linear.weight())),
+            Self::Dense(tensor) => Ok(linear_product(pass.input(tensor), weight)?),
+            Self::Sparse(matrix) => {
+                let features = matrix.clone();
+                apply(SparseProduct { features }, [weight])
+            }
+            Self::Propagated(_) => Err(Error::Propagated),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Jumping knowledge: what a node, or a graph, is after every layer counts.
 
-use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor, WithDType};
-use egg_nn::numbers::{in_order, with_values};
+use candle_core::Tensor;
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
-use super::tensor::{Element, for_element};
 use crate::error::{Error, Result};
 
 /// How the outputs of several layers become one.
@@ -36,7 +35,8 @@ impl JumpingKnowledge {
     ///
     /// # Errors
     /// [`Error::Length`] if there are none or they don't fit.
-    pub fn join(self, layers: &[Tensor]) -> Result<Tensor> {
+    pub fn join<T: AsRef<Tensor>>(self, layers: &[T]) -> Result<Tracked> {
+        let layers: Vec<&Tensor> = layers.iter().map(AsRef::as_ref).collect();
         let Some((first, rest)) = layers.split_first() else {
             return Err(Error::Length {
                 what: "layers",
@@ -62,9 +62,12 @@ impl JumpingKnowledge {
             }
         }
         Ok(match self {
-            Self::Sum => rest.iter().try_fold(first.clone(), |sum, layer| sum + layer)?,
-            Self::Concat => Tensor::cat(layers, 1)?,
-            Self::Max => Tensor::stack(layers, 0)?.apply_op1(Largest)?,
+            Self::Sum => rest
+                .iter()
+                .try_fold(Tensor::clone(first), |sum, layer| sum + *layer)?
+                .into(),
+            Self::Concat => Tensor::cat(&layers, 1)?.into(),
+            Self::Max => apply(Largest, [Tensor::stack(&layers, 0)?])?,
         })
     }
 }
@@ -73,37 +76,31 @@ impl JumpingKnowledge {
 /// would give every one of several equal entries the full amount.
 struct Largest;
 
-impl CustomOp1 for Largest {
+impl<T: Element> Operation<T, 1> for Largest {
+    type Saved = Vec<usize>;
+    type Error = Error;
+
     fn name(&self) -> &'static str {
         "egg-largest"
     }
 
-    fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
-        use candle_core::backend::BackendStorage;
-        let (_, rows, width) = layout.shape().dims3()?;
-        let out = for_element!(x.dtype(), T => {
-            let x = in_order::<T>(x, layout)?;
-            let out = winners(&x, rows * width).into_iter().enumerate();
-            let out: Vec<T> = out.map(|(at, layer)| x[layer * rows * width + at]).collect();
-            <T as WithDType>::to_cpu_storage_owned(out)
-        });
-        Ok((out, (rows, width).into()))
+    fn forward(&self, [x]: [Operand<'_, T>; 1]) -> Result<Forward<T, Vec<usize>>> {
+        let shape = &x.dims[1..];
+        let winners = winners(&x, shape.iter().product());
+        let values = winners.iter().enumerate();
+        Ok(Forward {
+            values: values.map(|(at, layer)| x[layer * winners.len() + at]).collect(),
+            shape: shape.into(),
+            saved: winners,
+        })
     }
 
-    fn bwd(&self, x: &Tensor, _: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let size = g.elem_count();
-        let gradient = for_element!(x.dtype(), T => {
-            let winners = with_values::<T, _>(x, |x| Ok(winners(x, size)))?;
-            let mut gradient = vec![T::default(); x.elem_count()];
-            with_values::<T, _>(g, |g| {
-                for ((at, layer), g) in winners.into_iter().enumerate().zip(g) {
-                    gradient[layer * size + at] = *g;
-                }
-                Ok(())
-            })?;
-            Tensor::from_vec(gradient, x.shape(), x.device())?
-        });
-        Ok(Some(gradient))
+    fn backward(&self, of: Backward<'_, T, Vec<usize>, 1>) -> Result<[Option<Vec<T>>; 1]> {
+        let mut gradient = vec![T::default(); of.inputs[0].len()];
+        for ((at, layer), g) in of.saved.iter().enumerate().zip(of.gradient) {
+            gradient[layer * of.saved.len() + at] = *g;
+        }
+        Ok([Some(gradient)])
     }
 }
 

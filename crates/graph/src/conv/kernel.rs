@@ -4,11 +4,10 @@
 //! order of the entries. Columns are worked in blocks whose sums stay in
 //! registers; rows are shared between threads in blocks of a fixed size.
 
-use egg_nn::blocks::map_new;
-use egg_nn::prefetch;
+use egg_tensor::blocks::map_new;
+use egg_tensor::{Element, prefetch};
 use pulp::{Arch, Simd, WithSimd};
 
-use super::tensor::Element;
 use crate::sparse::CsrMatrix;
 
 /// Rows that one task takes.
@@ -26,7 +25,7 @@ pub(super) struct Finish<'a, T> {
     /// Added to every row.
     pub(super) bias: Option<&'a [T]>,
     /// Negative numbers become 0.
-    pub(super) rectify: bool,
+    pub(super) relu: bool,
     /// This many times the row of the same number is added, as GIN does; the
     /// matrix is square then.
     pub(super) own: Option<T>,
@@ -35,7 +34,7 @@ pub(super) struct Finish<'a, T> {
 impl<T> Finish<'_, T> {
     pub(super) const NOTHING: Self = Self {
         bias: None,
-        rectify: false,
+        relu: false,
         own: None,
     };
 }
@@ -151,7 +150,7 @@ impl<E: Element> Entries<'_, E> {
             }
         }
         for (column, value) in self.columns.iter().zip(self.values) {
-            let value = E::splat(simd, E::widened(*value));
+            let value = E::splat(simd, E::from_f32(*value));
             let from = E::vectors::<S>(&self.x[*column as usize * self.width + at..][..length]);
             for k in 0..N {
                 sums[k] = E::add_product(simd, sums[k], value, from[k]);
@@ -160,13 +159,13 @@ impl<E: Element> Entries<'_, E> {
         if let Some(bias) = finish.bias {
             let bias = E::vectors::<S>(&bias[at..][..length]);
             for k in 0..N {
-                sums[k] = E::sum(simd, sums[k], bias[k]);
+                sums[k] = E::add_vectors(simd, sums[k], bias[k]);
             }
         }
         let out = E::vectors_mut::<S>(out);
         for k in 0..N {
-            out[k] = match finish.rectify {
-                true => E::rectified(simd, sums[k]),
+            out[k] = match finish.relu {
+                true => E::relu_vector(simd, sums[k]),
                 false => sums[k],
             };
         }
@@ -182,16 +181,12 @@ impl<E: Element> Entries<'_, E> {
             .columns
             .iter()
             .zip(self.values)
-            .map(|(column, value)| E::widened(*value) * self.x[*column as usize * self.width + at]);
+            .map(|(column, value)| E::from_f32(*value) * self.x[*column as usize * self.width + at]);
         let mut sum = terms.fold(own.unwrap_or_default(), |sum, term| sum + term);
         if let Some(bias) = finish.bias {
             sum += bias[at];
         }
-        // Not `max`: a NaN must come through.
-        if finish.rectify && sum < E::default() {
-            return E::default();
-        }
-        sum
+        if finish.relu { sum.relu() } else { sum }
     }
 }
 

@@ -1,14 +1,14 @@
 //! The gradient of a weight behind a sparse matrix, on slices, in one pass over the rows.
 //!
-//! Of `y = M V + 1 b^T`, rectified or not: `dV = M^T g` and `db = g^T 1`, with `g` gated by
+//! Of `y = M V + 1 b^T`, or its ReLU: `dV = M^T g` and `db = g^T 1`, with `g` gated by
 //! `y > 0`. `V` has few rows, and its gradient stays in the nearest cache while rows of `g`
 //! are added to it. Rows are shared between threads in blocks whose size depends on the
 //! shape alone; their sums are added in order.
 
-use egg_nn::blocks::map;
+use egg_tensor::Element;
+use egg_tensor::blocks::map;
 use pulp::{Arch, Simd, WithSimd};
 
-use super::tensor::Element;
 use crate::sparse::CsrMatrix;
 
 /// The least rows of a block, and the most blocks.
@@ -96,14 +96,14 @@ impl<T: Element> Outer<'_, T> {
                 }
             }
             for k in 0..N {
-                bias[k] = T::sum(simd, bias[k], g[k]);
+                bias[k] = T::add_vectors(simd, bias[k], g[k]);
             }
             let entries = matrix.offsets()[self.first + row]..matrix.offsets()[self.first + row + 1];
             for (column, value) in matrix.columns()[entries.clone()]
                 .iter()
                 .zip(&matrix.values()[entries])
             {
-                let value = T::splat(simd, T::widened(*value));
+                let value = T::splat(simd, T::from_f32(*value));
                 let sums = T::vectors_mut::<S>(&mut self.sums[*column as usize * width + at..][..length]);
                 for k in 0..N {
                     sums[k] = T::add_product(simd, sums[k], value, g[k]);
@@ -127,7 +127,7 @@ impl<T: Element> Outer<'_, T> {
             let g = self.gradient[from];
             self.sums[last + at] += g;
             for (column, value) in self.matrix.row(self.first + row) {
-                self.sums[column * width + at] += T::widened(value) * g;
+                self.sums[column * width + at] += T::from_f32(value) * g;
             }
         }
     }

@@ -1,10 +1,10 @@
 //! A virtual node: one vector per graph that all its nodes read and write.
 
-use candle_core::{Tensor, Var};
-use egg_nn::{Init, Mlp, MlpConfig, Pass, Scope};
+use candle_core::Var;
+use egg_nn::{Init, Mlp, MlpConfig, Pass, Scope, Tracked};
 
 use super::matrix::SparseMatrix;
-use super::propagate::spmm;
+use super::spmm::spmm;
 use crate::error::{Error, Result};
 
 /// The virtual node of OGB's molecule models: before every layer its vector is
@@ -42,7 +42,7 @@ pub struct VirtualNode {
 /// The vectors of a batch's virtual nodes on their way through the layers.
 #[derive(Debug, Clone)]
 pub struct VirtualNodeState {
-    vectors: Tensor,
+    vectors: Tracked,
     membership: SparseMatrix,
     sums: SparseMatrix,
 }
@@ -77,7 +77,7 @@ impl VirtualNode {
         let graphs = membership.shape().1;
         let copies = SparseMatrix::membership(&[0, graphs])?;
         Ok(VirtualNodeState {
-            vectors: spmm(&copies, &pass.parameter(&self.embedding))?,
+            vectors: spmm(&copies, pass.parameter(&self.embedding))?,
             sums: membership.transposed(),
             membership,
         })
@@ -92,7 +92,7 @@ impl VirtualNode {
         &self,
         layer: usize,
         state: &mut VirtualNodeState,
-        nodes: &Tensor,
+        nodes: impl Into<Tracked>,
         pass: &mut Pass<'_>,
     ) -> Result<()> {
         let mlp = self.mlps.get(layer).ok_or_else(|| {
@@ -109,12 +109,12 @@ impl VirtualNodeState {
     ///
     /// # Errors
     /// [`Error::Candle`] if the nodes are not those of the batch.
-    pub fn read(&self, nodes: &Tensor) -> Result<Tensor> {
-        Ok((nodes + spmm(&self.membership, &self.vectors)?)?)
+    pub fn read(&self, nodes: impl Into<Tracked>) -> Result<Tracked> {
+        Ok((nodes.into() + spmm(&self.membership, &self.vectors)?)?.into())
     }
 
     /// One row per graph.
-    pub fn vectors(&self) -> &Tensor {
+    pub fn vectors(&self) -> &Tracked {
         &self.vectors
     }
 }

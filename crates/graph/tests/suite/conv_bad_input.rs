@@ -3,7 +3,7 @@
 use candle_core::{DType, Device, Tensor};
 use egg_graph::conv::{GcnConv, GinConv, JumpingKnowledge, NodeInput, SparseMatrix, VirtualNode, spmm};
 use egg_graph::{CsrMatrix, Error, Features, MAX_NODES, Result};
-use egg_nn::Pass;
+use egg_nn::{Pass, Tracked};
 use ndarray::Array2;
 
 use crate::conv_tensors::{assert_close, normal, scrambled};
@@ -17,7 +17,7 @@ fn identity() -> SparseMatrix {
     SparseMatrix::new(CsrMatrix::from_dense(Array2::eye(4).view()).unwrap())
 }
 
-type Convolution = Box<dyn Fn(&NodeInput, &SparseMatrix) -> Result<Tensor>>;
+type Convolution = Box<dyn Fn(&NodeInput, &SparseMatrix) -> Result<Tracked>>;
 
 /// GCN, the same rectified, and GIN, 3 features to 5.
 fn convolutions() -> [Convolution; 3] {
@@ -26,7 +26,12 @@ fn convolutions() -> [Convolution; 3] {
     let rectified = gcn.clone();
     [
         Box::new(move |x, matrix| gcn.forward(x, matrix, &mut Pass::Evaluation)),
-        Box::new(move |x, matrix| rectified.forward_relu(x, matrix, &mut Pass::Evaluation)),
+        Box::new(move |x, matrix| {
+            rectified
+                .clone()
+                .with_relu()
+                .forward(x, matrix, &mut Pass::Evaluation)
+        }),
         Box::new(move |x, matrix| gin.forward(x, matrix, &mut Pass::Evaluation)),
     ]
 }
@@ -241,7 +246,10 @@ fn layers_that_cannot_be_joined() {
         JumpingKnowledge::Concat,
         JumpingKnowledge::Max,
     ] {
-        assert!(matches!(how.join(&[]), Err(Error::Length { found: 0, .. })));
+        assert!(matches!(
+            how.join::<Tensor>(&[]),
+            Err(Error::Length { found: 0, .. })
+        ));
         let refused = how.join(&layers(&[[2, 3], [2, 3], [1, 3]]));
         assert!(matches!(
             refused,

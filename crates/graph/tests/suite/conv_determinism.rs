@@ -3,7 +3,7 @@
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::conv::{GcnConv, GinConv, JumpingKnowledge, NodeInput, VirtualNode, spmm};
 use egg_graph::{Features, Graph, GraphBatch, GraphDataset, Propagation, Result, random_order};
-use egg_nn::{Parameters, Pass};
+use egg_nn::{Parameters, Pass, Tracked};
 
 use crate::conv_tensors::{flat, normal, rng, scrambled};
 
@@ -64,7 +64,9 @@ fn products_and_layers() {
             let (conv, parameters) = scrambled(dtype, 3, |scope| GcnConv::new(scope, 64, 81));
             let pass = &mut Pass::Training(&mut rng(4));
             let y = conv
-                .forward_relu(&x.as_tensor().clone().into(), &gcn, pass)
+                .clone()
+                .with_relu()
+                .forward(&x.as_tensor().clone().into(), &gcn, pass)
                 .unwrap();
             pulled_back(&y, Some(&x), &parameters)
         });
@@ -96,7 +98,7 @@ fn a_network_on_sparse_features() {
             });
             let (first, second, virtual_node) = network;
             let pass = &mut Pass::Training(&mut rng(7));
-            let mut run = || -> Result<Tensor> {
+            let mut run = || -> Result<Tracked> {
                 let h = first.forward(&input, &sum, pass)?;
                 let mut state = virtual_node.begin(batch.offsets(), pass)?;
                 let h1 = state.read(&h)?;

@@ -30,7 +30,8 @@ fn variable(shape: (usize, usize), seed: u64) -> Var {
 
 /// Compares the gradient of `sum(y * weights)` by every variable with central
 /// differences: at most `1e-6` apart, relative to the larger of it and 1.
-fn check(names: &[(&str, &Var)], y: impl Fn() -> Result<Tensor>) {
+fn check<T: Into<Tensor>>(names: &[(&str, &Var)], y: impl Fn() -> Result<T>) {
+    let y = || y().map(Into::<Tensor>::into);
     let first = y().unwrap();
     let weights = normal(first.shape(), DType::F64, 99);
     let loss = || (y().unwrap() * &weights).unwrap().sum_all().unwrap();
@@ -63,7 +64,7 @@ fn check(names: &[(&str, &Var)], y: impl Fn() -> Result<Tensor>) {
 }
 
 /// Checks the input and every parameter.
-fn check_all(parameters: &Parameters, x: &Var, y: impl Fn(&mut Pass<'_>) -> Result<Tensor>) {
+fn check_all<T: Into<Tensor>>(parameters: &Parameters, x: &Var, y: impl Fn(&mut Pass<'_>) -> Result<T>) {
     let names: Vec<(&str, &Var)> = parameters.trainable().chain([("x", x)]).collect();
     check(&names, || y(&mut Pass::Training(&mut rng(1))));
 }
@@ -96,7 +97,9 @@ fn gcn() {
     let before = flat(&before);
     assert!(before.iter().all(|value| value.abs() > 1e-3), "too near a kink");
     assert!(before.iter().any(|value| *value < 0.0) && before.iter().any(|value| *value > 0.0));
-    check_all(&parameters, &x, |pass| layer.forward_relu(&input(), &gcn, pass));
+    check_all(&parameters, &x, |pass| {
+        layer.clone().with_relu().forward(&input(), &gcn, pass)
+    });
     let (layer, parameters) = scrambled(DType::F64, 5, |scope| GcnConv::without_bias(scope, 3, 4));
     check_all(&parameters, &x, |pass| layer.forward(&input(), &gcn, pass));
 }
@@ -158,7 +161,12 @@ fn of_equal_layers_the_first_gets_the_gradient() {
     let layers = [layer([[1.0, 2.0]]), layer([[3.0, 2.0]]), layer([[3.0, 2.0]])];
     let tensors = layers.each_ref().map(|layer| layer.as_tensor().clone());
     let joined = JumpingKnowledge::Max.join(&tensors).unwrap();
-    let gradients = (joined * 5.0).unwrap().sum_all().unwrap().backward().unwrap();
+    let gradients = (joined.tensor() * 5.0)
+        .unwrap()
+        .sum_all()
+        .unwrap()
+        .backward()
+        .unwrap();
     let gradient = |layer: usize| flat(gradients.get(&layers[layer]).unwrap());
     assert_eq!(gradient(0), [0.0, 5.0]);
     assert_eq!(gradient(1), [5.0, 0.0]);
@@ -175,7 +183,7 @@ fn virtual_node() {
         let mut state = layer.begin(&offsets, pass)?;
         let mut h = x.as_tensor().clone();
         for update in 0..2 {
-            h = state.read(&h)?;
+            h = state.read(&h)?.into();
             layer.update(update, &mut state, &h, pass)?;
             h = h.sqr()?.affine(0.1, 0.0)?;
         }
@@ -192,7 +200,12 @@ fn strided_inputs_and_gradients_are_read_by_their_strides() {
     let (conv, parameters) = scrambled(DType::F64, 16, |scope| GcnConv::new(scope, 3, 4));
     // A transpose sends a strided gradient back.
     check_all(&parameters, &x, |pass| {
-        Ok(conv.forward_relu(&slice()?.into(), &gcn, pass)?.t()?.sqr()?)
+        Ok(conv
+            .clone()
+            .with_relu()
+            .forward(&slice()?.into(), &gcn, pass)?
+            .t()?
+            .sqr()?)
     });
     let (conv, parameters) = scrambled(DType::F64, 17, |scope| GinConv::new(scope, 3, 4));
     check_all(&parameters, &x, |pass| {
@@ -214,7 +227,14 @@ fn evaluation_builds_no_tape() {
     let sparse = NodeInput::Sparse(gcn.clone());
     let (conv, _) = scrambled(DType::F64, 19, |scope| GcnConv::new(scope, 3, 4));
     assert!(!conv.forward(&input, &gcn, pass).unwrap().track_op());
-    assert!(!conv.forward_relu(&input, &gcn, pass).unwrap().track_op());
+    assert!(
+        !conv
+            .clone()
+            .with_relu()
+            .forward(&input, &gcn, pass)
+            .unwrap()
+            .track_op()
+    );
     let (conv, _) = scrambled(DType::F64, 20, |scope| GcnConv::new(scope, 6, 4));
     assert!(!conv.forward(&sparse, &gcn, pass).unwrap().track_op());
     let (conv, _) = scrambled(DType::F64, 21, |scope| GinConv::new(scope, 3, 4));

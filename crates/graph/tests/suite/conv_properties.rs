@@ -5,7 +5,7 @@ use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::conv::{GcnConv, GinConv, JumpingKnowledge, NodeInput, SparseMatrix, VirtualNode, spmm};
 use egg_graph::{CsrMatrix, Features, Graph, GraphBatch, GraphDataset, Propagation, Result};
-use egg_nn::{Pass, relu};
+use egg_nn::{Pass, Tracked, relu};
 use ndarray::Array2;
 use proptest::prelude::*;
 
@@ -40,14 +40,14 @@ const NETWORKS: [Network; 7] = [
 
 impl Network {
     /// The network's output for these graphs of a data set.
-    fn run(self, dataset: &GraphDataset, indices: &[usize], pass: &mut Pass<'_>) -> Result<Tensor> {
+    fn run(self, dataset: &GraphDataset, indices: &[usize], pass: &mut Pass<'_>) -> Result<Tracked> {
         let batch = GraphBatch::new(dataset, indices)?;
         let x = NodeInput::from_batch(&batch, DType::F64, &Device::Cpu)?;
         let gcn = Propagation::gcn(dataset).matrix(indices)?;
         let sum = Propagation::sum(dataset).matrix(indices)?;
         let gcn_layer = |pass: &mut Pass<'_>| {
             let (conv, _) = scrambled(DType::F64, 1, |scope| GcnConv::new(scope, WIDTH, 4));
-            conv.forward_relu(&x, &gcn, pass)
+            conv.clone().with_relu().forward(&x, &gcn, pass)
         };
         let gin_layer = |pass: &mut Pass<'_>| {
             let (conv, _) = scrambled(DType::F64, 2, |scope| GinConv::new(scope, WIDTH, 4));
@@ -244,7 +244,7 @@ proptest! {
 }
 
 /// Runs a network in training, and pulls a gradient back.
-fn train(network: Network, dataset: &GraphDataset, indices: &[usize]) -> Tensor {
+fn train(network: Network, dataset: &GraphDataset, indices: &[usize]) -> Tracked {
     let y = network.run(dataset, indices, &mut Pass::Training(&mut rng(1)));
     let y = y.unwrap();
     y.sqr().unwrap().sum_all().unwrap().backward().unwrap();

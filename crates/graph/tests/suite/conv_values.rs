@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::conv::{GcnConv, GinConv, JumpingKnowledge, SparseMatrix, VirtualNode, spmm};
 use egg_graph::{Graph, GraphDataset, Propagation, Result};
-use egg_nn::{Linear, MlpConfig, Parameters, Pass, Scope, relu};
+use egg_nn::{Linear, MlpConfig, Parameters, Pass, Scope, Tracked, relu};
 use ndarray::Array2;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -85,7 +85,7 @@ struct Batch {
     offsets: Vec<usize>,
 }
 
-type Forward = Box<dyn Fn(&Tensor, &Batch, &mut Pass<'_>) -> Result<Tensor>>;
+type Forward = Box<dyn Fn(&Tensor, &Batch, &mut Pass<'_>) -> Result<Tracked>>;
 
 /// Builds the network, loads PyTorch's state, and compares everything it computes.
 fn check(name: &str, training: bool, build: impl Fn(&mut Scope<'_>) -> Result<Forward>) {
@@ -191,7 +191,10 @@ fn two_gcn_layers() {
         let first = GcnConv::new(&mut scope.enter("conv1"), 3, 20)?;
         let second = GcnConv::new(&mut scope.enter("conv2"), 20, 4)?;
         Ok(Box::new(move |x, batch, pass| {
-            let h = first.forward_relu(&x.clone().into(), &batch.gcn, pass)?;
+            let h = first
+                .clone()
+                .with_relu()
+                .forward(&x.clone().into(), &batch.gcn, pass)?;
             second.forward(&h.into(), &batch.gcn, pass)
         }))
     });
@@ -345,7 +348,7 @@ fn layers_of_every_width_equal_dense_ones() {
         let input = x.clone().into();
         let y = layer.forward(&input, &gcn, pass).unwrap();
         assert_close("GCN", &y, &expected, tolerance(dtype));
-        let y = layer.forward_relu(&input, &gcn, pass).unwrap();
+        let y = layer.clone().with_relu().forward(&input, &gcn, pass).unwrap();
         assert_close("rectified GCN", &y, &expected.relu().unwrap(), tolerance(dtype));
 
         // An MLP of one layer is a linear layer: what the kernel did is all.
@@ -389,7 +392,10 @@ fn a_nan_comes_through() {
     for (dtype, width) in [(DType::F64, 2), (DType::F64, 61), (DType::F32, 125)] {
         let (conv, _) = scrambled(dtype, 8, |scope| GcnConv::new(scope, 2, width));
         let x = layer(f64::NAN).to_dtype(dtype).unwrap();
-        let y = conv.forward_relu(&x.into(), &matrix, &mut Pass::Evaluation);
+        let y = conv
+            .clone()
+            .with_relu()
+            .forward(&x.into(), &matrix, &mut Pass::Evaluation);
         assert!(flat(&y.unwrap()).iter().all(|value| value.is_nan()));
     }
 }

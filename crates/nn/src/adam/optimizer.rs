@@ -6,7 +6,7 @@ use candle_nn::Optimizer;
 
 use super::Adam;
 use crate::AdamConfig;
-use crate::element::check_float;
+use crate::check::check_float;
 
 /// For training loops that take any optimiser, and variables without names.
 ///

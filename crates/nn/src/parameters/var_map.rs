@@ -8,7 +8,7 @@ use candle_nn::VarMap;
 
 use super::{Entry, Parameters};
 use crate::Result;
-use crate::element::check_dtype;
+use crate::check::check_dtype;
 
 /// The names under which PyTorch, candle-nn and this crate keep what a layer has seen.
 const BUFFERS: [&str; 2] = ["running_mean", "running_var"];
@@ -92,7 +92,7 @@ impl Parameters {
                 .collect()
         };
         for (name, value) in vars {
-            check_dtype(&name, &value, dtype)?;
+            check_dtype(&name, value.dtype(), dtype)?;
             if !value.device().same_device(device) {
                 let (found, wanted) = (value.device().location(), device.location());
                 return Err(candle_core::Error::msg(format!(

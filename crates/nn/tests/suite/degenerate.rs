@@ -18,7 +18,7 @@ fn no_rows_give_no_rows_and_zero_gradients() {
     let norm = BatchNorm1d::new(&mut root.enter("norm"), 2).unwrap();
     let x = Tensor::zeros((0, 3), DType::F32, &Device::Cpu).unwrap();
     let mut pass = Pass::Training(&mut rng);
-    let y = linear.forward_relu(&x, &mut pass).unwrap();
+    let y = linear.clone().with_relu().forward(&x, &mut pass).unwrap();
     let y = norm.forward(&y, &mut pass).unwrap();
     assert_eq!(y.dims(), [0, 2]);
     let gradients = y.sum_all().unwrap().backward().unwrap();
@@ -75,8 +75,8 @@ fn the_rectifier_of_a_fused_layer_lets_nothing_through_at_0() {
     for is_linear in [true, false] {
         let mut pass = Pass::Training(&mut rng);
         let y = match is_linear {
-            true => linear.forward_relu(&x, &mut pass).unwrap(),
-            false => norm.forward_relu(&x, &mut pass).unwrap(),
+            true => linear.clone().with_relu().forward(&x, &mut pass).unwrap(),
+            false => norm.clone().with_relu().forward(&x, &mut pass).unwrap(),
         };
         assert!(flat(&y).iter().all(|y| *y == 0.0));
         let gradients = y.sum_all().unwrap().backward().unwrap();

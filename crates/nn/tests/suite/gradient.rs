@@ -2,7 +2,7 @@
 
 use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
-use egg_nn::{BatchNorm1d, Init, Linear, Mlp, MlpConfig, Parameters, Pass, Result, relu};
+use egg_nn::{BatchNorm1d, Init, Linear, Mlp, MlpConfig, Parameters, Pass, Result, Tracked, relu};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -20,7 +20,8 @@ pub(crate) fn normal(shape: (usize, usize), seed: u64) -> Tensor {
 
 /// Compares the gradient of `sum(y * weights)` by every variable with central
 /// differences.
-pub(crate) fn check_by_differences(vars: &[&Var], y: impl Fn() -> Result<Tensor>) {
+pub(crate) fn check_by_differences<T: Into<Tensor>>(vars: &[&Var], y: impl Fn() -> Result<T>) {
+    let y = || y().map(Into::<Tensor>::into);
     let first = y().unwrap();
     let elements = first.elem_count();
     let weights = normal((1, elements), 99).reshape(first.shape()).unwrap();
@@ -78,12 +79,12 @@ fn layers_have_their_gradients() {
             .filter(|(name, _)| name.starts_with(prefix));
         named.map(|(_, var)| var.clone()).chain([x.clone()]).collect()
     };
-    type Layer<'a> = &'a dyn Fn(&mut Pass<'_>) -> Result<Tensor>;
+    type Layer<'a> = &'a dyn Fn(&mut Pass<'_>) -> Result<Tracked>;
     let layers: [(&str, Layer<'_>); 5] = [
         ("linear", &|pass| linear.forward(&x, pass)),
-        ("linear", &|pass| linear.forward_relu(&x, pass)),
+        ("linear", &|pass| linear.clone().with_relu().forward(&x, pass)),
         ("norm", &|pass| norm.forward(&x, pass)),
-        ("norm", &|pass| norm.forward_relu(&x, pass)),
+        ("norm", &|pass| norm.clone().with_relu().forward(&x, pass)),
         ("mlp", &|pass| mlp.forward(&x, pass)),
     ];
     for (prefix, layer) in layers {
@@ -108,7 +109,10 @@ fn strided_inputs_and_gradients_are_read_by_their_strides() {
     check_by_differences(&[&x], || {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let pass = &mut Pass::Training(&mut rng);
-        let y = linear.forward_relu(&x.t()?.narrow(1, 1, 3)?, pass)?;
+        let y = linear
+            .clone()
+            .with_relu()
+            .forward(&x.t()?.narrow(1, 1, 3)?, pass)?;
         // The transpose sends a strided gradient back.
         Ok(relu(&norm.forward(&y, pass)?.t()?)?.t()?.sqr()?)
     });

@@ -1,13 +1,13 @@
 //! Outputs, gradients and running statistics against PyTorch.
 
 use candle_core::{DType, Device, Tensor, Var};
-use egg_nn::{BatchNorm1d, Linear, Mlp, MlpConfig, Parameters, Pass, Result, Scope};
+use egg_nn::{BatchNorm1d, Linear, Mlp, MlpConfig, Parameters, Pass, Result, Scope, Tracked};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::fixture::{assert_close, assert_close_at, layer_case, tolerance};
 
-type Forward = Box<dyn Fn(&Tensor, &mut Pass<'_>) -> Result<Tensor>>;
+type Forward = Box<dyn Fn(&Tensor, &mut Pass<'_>) -> Result<Tracked>>;
 
 /// Builds the layer, loads PyTorch's state, and compares everything it computes.
 fn check(name: &str, training: bool, build: impl Fn(&mut Scope<'_>) -> Result<Forward>) {
@@ -79,7 +79,9 @@ fn linear_with_relu() {
     for (name, from, to) in [("linear_relu", 5, 3), ("linear_relu_blocks", 3, 2)] {
         check(name, true, |scope| {
             let layer = Linear::new(scope, from, to)?;
-            Ok(Box::new(move |x, pass| layer.forward_relu(x, pass)))
+            Ok(Box::new(move |x, pass| {
+                layer.clone().with_relu().forward(x, pass)
+            }))
         });
     }
 }
@@ -102,7 +104,9 @@ fn batch_norm() {
 fn batch_norm_with_relu() {
     check("batch_norm_relu", true, |scope| {
         let layer = BatchNorm1d::new(scope, 4)?;
-        Ok(Box::new(move |x, pass| layer.forward_relu(x, pass)))
+        Ok(Box::new(move |x, pass| {
+            layer.clone().with_relu().forward(x, pass)
+        }))
     });
 }
 

@@ -13,8 +13,10 @@ use crate::gradient::{check_by_differences, normal};
 type Loss = fn(&Tensor, &Tensor, Reduction) -> Result<Tensor>;
 
 const LOSSES: [(&str, Loss); 8] = [
-    ("cross_entropy", cross_entropy),
-    ("cross_entropy_far", cross_entropy),
+    ("cross_entropy", |x, y, reduction| cross_entropy(x, y, reduction)),
+    ("cross_entropy_far", |x, y, reduction| {
+        cross_entropy(x, y, reduction)
+    }),
     ("bce_plain", |x, y, reduction| {
         bce_with_logits(x, y, 1.0, reduction)
     }),
@@ -27,8 +29,8 @@ const LOSSES: [(&str, Loss); 8] = [
     ("bce_far_weighted", |x, y, reduction| {
         bce_with_logits(x, y, 3.5, reduction)
     }),
-    ("mse", mse),
-    ("mae", mae),
+    ("mse", |x, y, reduction| mse(x, y, reduction)),
+    ("mae", |x, y, reduction| mae(x, y, reduction)),
 ];
 
 #[test]

@@ -2,19 +2,19 @@
 
 use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
-use egg_nn::{Error, Result, Segments};
+use egg_nn::{Error, Result, Segments, Tracked};
 use proptest::prelude::*;
 
 use crate::fixture::{assert_close, flat, tolerance, training};
 use crate::gradient::{check_by_differences, normal};
 
-type Operation = fn(&Segments, &Tensor) -> Result<Tensor>;
+type Operation = fn(&Segments, &Tensor) -> Result<Tracked>;
 
 const OPERATIONS: [(&str, Operation); 4] = [
-    ("sum", Segments::sum),
-    ("mean", Segments::mean),
-    ("max", Segments::max),
-    ("softmax", Segments::softmax),
+    ("sum", |segments, x| segments.sum(x)),
+    ("mean", |segments, x| segments.mean(x)),
+    ("max", |segments, x| segments.max(x)),
+    ("softmax", |segments, x| segments.softmax(x)),
 ];
 
 #[test]

@@ -7,7 +7,7 @@ use candle_core::{DType, Device, Tensor};
 use egg_nn::{
     Adam, AdamConfig, BatchNorm1d, Checkpoint, Decay, Dropout, EarlyStopping, GeneratorState, Goal, Init,
     Linear, Mlp, MlpConfig, Parameters, Pass, Plateau, PlateauConfig, Reduction, Result, Scope, Segments,
-    clip_gradient_norm, cross_entropy, cross_entropy_value,
+    Tracked, clip_gradient_norm, cross_entropy, cross_entropy_value,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -38,8 +38,12 @@ impl Model {
         })
     }
 
-    fn forward(&self, x: &Tensor, segments: &Segments, pass: &mut Pass<'_>) -> Result<Tensor> {
-        let x = self.norm.forward_relu(&self.first.forward(x, pass)?, pass)?;
+    fn forward(&self, x: &Tensor, segments: &Segments, pass: &mut Pass<'_>) -> Result<Tracked> {
+        let x = self
+            .norm
+            .clone()
+            .with_relu()
+            .forward(&self.first.forward(x, pass)?, pass)?;
         let weights = segments.softmax(&self.attention.forward(&x, pass)?)?;
         let pooled = [
             segments.sum(&(weights * &x)?)?,

@@ -231,11 +231,16 @@ fn a_linear_layer_is_a_module_with_the_gradients_of_its_own_forward() {
         let pass = &mut Pass::Training(&mut rng);
         let hidden = egg_nn::relu(&first.forward(&x, pass).unwrap()).unwrap();
         let ours = second.forward(&hidden, pass).unwrap();
-        let model = seq().add(first).add_fn(|x| Ok(egg_nn::relu(x)?)).add(second);
+        let model = seq()
+            .add(first)
+            .add_fn(|x| Ok(egg_nn::relu(x)?.into()))
+            .add(second);
         let theirs = model.forward(&x).unwrap();
         assert_eq!(flat(&ours), flat(&theirs));
 
-        let [ours, theirs] = [ours, theirs].map(|y| y.sqr().unwrap().sum_all().unwrap().backward().unwrap());
+        let [ours, theirs] = [ours.into(), theirs]
+            .map(|y: Tensor| y)
+            .map(|y| y.sqr().unwrap().sum_all().unwrap().backward().unwrap());
         for var in trainable(&parameters).iter().chain([&x]) {
             assert_eq!(flat(ours.get(var).unwrap()), flat(theirs.get(var).unwrap()));
         }

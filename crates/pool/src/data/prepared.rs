@@ -175,7 +175,8 @@ impl PreparedGraphs {
         let mut made = parts.next().map(|part| self.batch(part));
         while let Some(batch) = made {
             let next = parts.next();
-            let (after, flow) = egg_threads::both(|| next.map(|part| self.batch(part)), || work(batch));
+            let (after, flow) =
+                egg_tensor::threads::join(|| next.map(|part| self.batch(part)), || work(batch));
             flow?;
             made = after;
         }

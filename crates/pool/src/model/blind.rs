@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Tensor};
 use egg_graph::conv::NodeInput;
-use egg_nn::{Pass, Scope, Segments};
+use egg_nn::{Pass, Scope, Segments, Tracked};
 
 use super::config::ModelConfig;
 use super::graph_model::{Embedded, GraphModel, Output};
@@ -42,7 +42,7 @@ impl BlindClassifier {
     }
 
     /// B x inputs.
-    fn sums(&self, batch: &Batch, pass: &Pass<'_>) -> Result<Tensor> {
+    fn sums(&self, batch: &Batch, pass: &Pass<'_>) -> Result<Tracked> {
         if batch.input.width() != self.inputs {
             return Err(Error::FeatureWidth {
                 expected: self.inputs,
@@ -51,7 +51,8 @@ impl BlindClassifier {
         }
         let offsets = batch.structure.offsets();
         Ok(match &batch.input {
-            NodeInput::Dense(x) => Segments::new(offsets)?.sum(&pass.input(x))?,
+            NodeInput::Dense(x) => Segments::new(offsets)?.sum(pass.input(x))?,
+            NodeInput::Propagated(_) => return Err(egg_graph::Error::Propagated.into()),
             NodeInput::Sparse(x) => {
                 let mut sums = vec![0f64; batch.len() * self.inputs];
                 for (graph, rows) in offsets.windows(2).enumerate() {
@@ -61,7 +62,9 @@ impl BlindClassifier {
                     }
                 }
                 let dtype = self.head.dtype();
-                Tensor::from_vec(sums, (batch.len(), self.inputs), &Device::Cpu)?.to_dtype(dtype)?
+                Tensor::from_vec(sums, (batch.len(), self.inputs), &Device::Cpu)?
+                    .to_dtype(dtype)?
+                    .into()
             }
         })
     }
@@ -82,12 +85,12 @@ impl GraphModel for BlindClassifier {
 
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
         let sums = self.sums(batch, pass)?;
-        Ok(self.head.forward(&sums, pass)?.into())
+        Ok(self.head.forward(sums, pass)?.into())
     }
 
     fn embed(&self, batch: &Batch) -> Result<Embedded> {
         Ok(Embedded {
-            graphs: self.sums(batch, &Pass::Evaluation)?,
+            graphs: self.sums(batch, &Pass::Evaluation)?.into(),
             nodes: None,
         })
     }

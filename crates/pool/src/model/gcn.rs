@@ -1,8 +1,7 @@
 //! Convolutions of Kipf and Welling, a pooling, and a head.
 
-use candle_core::Tensor;
 use egg_graph::conv::{GcnConv, NodeInput};
-use egg_nn::{BatchNorm1d, Pass, Scope};
+use egg_nn::{BatchNorm1d, Pass, Scope, Tracked};
 
 use super::config::ModelConfig;
 use super::graph_model::{Embedded, GraphModel, Output};
@@ -10,7 +9,7 @@ use super::head::Head;
 use super::virtual_node::VirtualInput;
 use crate::data::{Batch, Convolved};
 use crate::error::Result;
-use crate::pooling::{Pooling, RelayedPooled};
+use crate::pooling::Pooling;
 
 /// `H_l = ReLU(A H_{l-1} W_l + b_l)`, then a pooling of the last `H`, then a
 /// [`Head`].
@@ -28,7 +27,6 @@ pub struct GcnClassifier {
     outputs: usize,
     virtual_input: Option<VirtualInput>,
     convs: Vec<GcnConv>,
-    rectify: bool,
     norm: Option<BatchNorm1d>,
     pool: Box<dyn Pooling>,
     head: Head,
@@ -49,11 +47,8 @@ impl GcnClassifier {
         let mut width = if config.virtual_node { hidden } else { inputs };
         let mut convs = Vec::with_capacity(layers);
         for layer in 0..layers {
-            convs.push(GcnConv::new(
-                &mut scope.enter("convs").enter(layer),
-                width,
-                hidden,
-            )?);
+            let conv = GcnConv::new(&mut scope.enter("convs").enter(layer), width, hidden)?;
+            convs.push(if config.rectify { conv.with_relu() } else { conv });
             width = hidden;
         }
         let norm = match config.node_norm {
@@ -67,7 +62,6 @@ impl GcnClassifier {
             outputs,
             virtual_input,
             convs,
-            rectify: config.rectify,
             norm,
             pool,
             head,
@@ -79,60 +73,45 @@ impl GcnClassifier {
     ///
     /// # Errors
     /// If the batch does not fit.
-    pub fn nodes(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Tensor> {
-        let offsets = batch.structure.offsets();
-        let mut x = batch.input.clone();
-        let mut between = None;
-        if let Some(virtual_input) = &self.virtual_input {
-            let (h, state) = virtual_input.begin(&batch.input, offsets, pass)?;
-            (x, between) = (h.into(), Some(state));
-        }
-        let mut h = None;
-        for (layer, conv) in self.convs.iter().enumerate() {
-            let next = match (&self.virtual_input, &mut between, &x) {
-                (Some(virtual_input), Some(between), NodeInput::Dense(nodes)) => {
-                    let nodes = between.read(nodes, offsets)?;
-                    let next = self.convolve(conv, &nodes.clone().into(), batch, pass)?;
-                    virtual_input.update(layer, self.convs.len(), between, &nodes, offsets, pass)?;
-                    next
+    pub fn nodes(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Tracked> {
+        let h = match &self.virtual_input {
+            Some(virtual_input) => self.nodes_beside(virtual_input, batch, pass)?,
+            None => {
+                let mut x = match &batch.propagated {
+                    Some(propagated) if pass.is_training() => NodeInput::Propagated(propagated.clone()),
+                    _ => batch.input.clone(),
+                };
+                for conv in &self.convs {
+                    x = conv.forward(&x, &batch.propagation, pass)?.into();
                 }
-                _ => self.convolve(conv, &x, batch, pass)?,
-            };
-            x = next.clone().into();
-            h = Some(next);
-        }
-        // `ModelConfig::check` refuses a model without layers.
-        let h = h.ok_or_else(|| crate::Error::setting("layers", 0, "at least 1"))?;
+                x
+            }
+        };
+        let NodeInput::Dense(h) = h else {
+            // `ModelConfig::check` refuses a model without layers.
+            return Err(crate::Error::setting("layers", 0, "at least 1"));
+        };
         Ok(match &self.norm {
-            Some(norm) => norm.forward(&h, pass)?,
+            Some(norm) => norm.forward(h, pass)?,
             None => h,
         })
     }
 
-    /// What a relayed pooling makes of the nodes, without a gradient of rows on candle's
-    /// tape; `None` where something is in the way, or there is no tape.
-    fn pool_relayed(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Option<RelayedPooled>> {
-        let plain = pass.is_training() && self.virtual_input.is_none() && self.norm.is_none();
-        let (Some(pool), Some((first, others)), true) =
-            (self.pool.relayed(), self.convs.split_first(), plain)
-        else {
-            return Ok(None);
-        };
-        let mut h = match &batch.propagated {
-            Some(propagated) => first.relay_propagated(propagated, pass, self.rectify)?,
-            None => first.relay(&batch.input, &batch.propagation, pass, self.rectify)?,
-        };
-        for conv in others {
-            h = conv.relay_on(&h, &batch.propagation, pass, self.rectify)?;
+    /// The same with a virtual node.
+    fn nodes_beside(
+        &self,
+        virtual_input: &VirtualInput,
+        batch: &Batch,
+        pass: &mut Pass<'_>,
+    ) -> Result<NodeInput> {
+        let offsets = batch.structure.offsets();
+        let (mut h, mut between) = virtual_input.begin(&batch.input, offsets, pass)?;
+        for (layer, conv) in self.convs.iter().enumerate() {
+            let nodes = between.read(&h, offsets)?;
+            h = conv.forward(&(&nodes).into(), &batch.propagation, pass)?;
+            virtual_input.update(layer, self.convs.len(), &mut between, &nodes, offsets, pass)?;
         }
-        pool.pool_relayed(&h, &batch.structure).map(Some)
-    }
-
-    fn convolve(&self, conv: &GcnConv, x: &NodeInput, batch: &Batch, pass: &mut Pass<'_>) -> Result<Tensor> {
-        Ok(match self.rectify {
-            true => conv.forward_relu(x, &batch.propagation, pass)?,
-            false => conv.forward(x, &batch.propagation, pass)?,
-        })
+        Ok(h.into())
     }
 }
 
@@ -150,17 +129,11 @@ impl GraphModel for GcnClassifier {
     }
 
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
-        let (scores, ranks) = match self.pool_relayed(batch, pass)? {
-            Some(pooled) => (self.head.forward_relayed(&pooled.readout, pass)?, pooled.ranks),
-            None => {
-                let h = self.nodes(batch, pass)?;
-                let pooled = self.pool.pool(&h, &batch.structure, pass)?;
-                (self.head.forward(&pooled.readout, pass)?, pooled.ranks)
-            }
-        };
+        let h = self.nodes(batch, pass)?;
+        let pooled = self.pool.pool(&h, &batch.structure, pass)?;
         Ok(Output {
-            scores,
-            ranks: ranks.into_iter().collect(),
+            scores: self.head.forward(pooled.readout, pass)?,
+            ranks: pooled.ranks.into_iter().collect(),
         })
     }
 
@@ -168,8 +141,8 @@ impl GraphModel for GcnClassifier {
         let h = self.nodes(batch, &mut Pass::Evaluation)?;
         let pooled = self.pool.pool(&h, &batch.structure, &mut Pass::Evaluation)?;
         Ok(Embedded {
-            graphs: pooled.readout,
-            nodes: Some(h),
+            graphs: pooled.readout.into(),
+            nodes: Some(h.into()),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use candle_core::Tensor;
 use egg_graph::conv::{GinConv, JumpingKnowledge, SparseMatrix};
-use egg_nn::{BatchNorm1d, Pass, Scope};
+use egg_nn::{BatchNorm1d, Pass, Scope, Tracked};
 
 use super::config::ModelConfig;
 use super::graph_model::{Embedded, GraphModel, Output};
@@ -30,7 +30,7 @@ pub struct GinClassifier {
 }
 
 /// Looks at a layer, its nodes and what was pooled of them.
-type Visit<'a> = dyn FnMut(&Layer, &Tensor, &Pooled, &mut Pass<'_>) -> Result<()> + 'a;
+type Visit<'a> = dyn FnMut(&Layer, &Tracked, &Pooled, &mut Pass<'_>) -> Result<()> + 'a;
 
 #[derive(Debug)]
 struct Layer {
@@ -134,7 +134,7 @@ impl GraphModel for GinClassifier {
     }
 
     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> Result<Output> {
-        let mut scores = Vec::with_capacity(self.layers.len());
+        let mut scores: Vec<Tracked> = Vec::with_capacity(self.layers.len());
         let mut ranks = Vec::new();
         self.walk(batch, pass, &mut |layer, _, pooled, pass| {
             scores.push(layer.head.forward(&pooled.readout, pass)?);
@@ -149,9 +149,9 @@ impl GraphModel for GinClassifier {
         let mut graphs = Vec::with_capacity(self.layers.len());
         let (mut nodes, mut coarser) = (None, false);
         self.walk(batch, &mut Pass::Evaluation, &mut |_, h, pooled, _| {
-            graphs.push(pooled.readout.clone());
+            graphs.push(pooled.readout.tensor().clone());
             if !coarser {
-                nodes = Some(h.clone());
+                nodes = Some(h.tensor().clone());
             }
             coarser |= pooled.coarser.is_some();
             Ok(())

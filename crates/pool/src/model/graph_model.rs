@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use candle_core::{DType, Device, Tensor};
-use egg_nn::{Parameters, Pass, Scope};
+use egg_nn::{Parameters, Pass, Scope, Tracked};
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Batch, Convolved};
@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 ///         2
 ///     }
 ///     fn forward(&self, batch: &Batch, pass: &mut Pass<'_>) -> egg_pool::Result<Output> {
-///         let h = self.conv.forward_relu(&batch.input, &batch.propagation, pass)?;
+///         let h = self.conv.clone().with_relu().forward(&batch.input, &batch.propagation, pass)?;
 ///         let pooled = Segments::new(batch.structure.offsets())?.max(&h)?;
 ///         Ok(self.head.forward(&pooled, pass)?.into())
 ///     }
@@ -100,16 +100,16 @@ pub struct Embedded {
 #[derive(Debug, Clone)]
 pub struct Output {
     /// B x outputs: logits of classes, or predicted numbers.
-    pub scores: Tensor,
+    pub scores: Tracked,
     /// For each pooling that makes subspaces, how many directions each graph
     /// kept.
     pub ranks: Vec<Vec<usize>>,
 }
 
-impl From<Tensor> for Output {
-    fn from(scores: Tensor) -> Self {
+impl<T: Into<Tracked>> From<T> for Output {
+    fn from(scores: T) -> Self {
         Self {
-            scores,
+            scores: scores.into(),
             ranks: Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! From a graph's vector to its scores.
 
-use candle_core::{DType, Tensor};
-use egg_nn::{BatchNorm1d, Dropout, Linear, Pass, Relayed, Scope};
+use candle_core::DType;
+use egg_nn::{BatchNorm1d, Dropout, Linear, Pass, Scope, Tracked};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -69,7 +69,7 @@ impl Head {
         for (index, &next) in config.widths.iter().enumerate() {
             let linear = Linear::new(&mut scope.enter("lins").enter(index), width, next)?;
             let norm = BatchNorm1d::new(&mut scope.enter("norms").enter(index), next)?;
-            hidden.push((linear, norm));
+            hidden.push((linear, norm.with_relu()));
             width = next;
         }
         let index = hidden.len();
@@ -93,30 +93,15 @@ impl Head {
     ///
     /// # Errors
     /// [`egg_nn::Error::Shape`] if the width is another.
-    pub fn forward(&self, x: &Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.after_first_linear(self.first_linear().forward(x, pass)?, pass)
-    }
-
-    /// The same of what is relayed.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn forward_relayed(&self, x: &Relayed, pass: &mut Pass<'_>) -> Result<Tensor> {
-        self.after_first_linear(self.first_linear().forward_relayed(x, pass)?, pass)
-    }
-
-    fn first_linear(&self) -> &Linear {
-        self.hidden.first().map_or(&self.last, |(linear, _)| linear)
-    }
-
-    fn after_first_linear(&self, mut y: Tensor, pass: &mut Pass<'_>) -> Result<Tensor> {
-        let others = self.hidden.iter().skip(1).map(|(linear, _)| linear);
-        for ((_, norm), next) in self.hidden.iter().zip(others.chain([&self.last])) {
-            let x = self.dropout.forward(&norm.forward_relu(&y, pass)?, pass)?;
-            y = next.forward(&x, pass)?;
+    pub fn forward(&self, x: impl Into<Tracked>, pass: &mut Pass<'_>) -> Result<Tracked> {
+        let mut x = x.into();
+        for (linear, norm) in &self.hidden {
+            let y = norm.forward(linear.forward(x, pass)?, pass)?;
+            x = self.dropout.forward(y, pass)?;
         }
+        let y = self.last.forward(x, pass)?;
         Ok(match &self.output_norm {
-            Some(norm) => norm.forward(&y, pass)?,
+            Some(norm) => norm.forward(y, pass)?,
             None => y,
         })
     }

@@ -1,9 +1,8 @@
 //! The encoder and virtual node that molecules get before and between layers.
 
-use candle_core::Tensor;
 use egg_graph::CsrMatrix;
 use egg_graph::conv::{NodeInput, SparseMatrix, VirtualNode, VirtualNodeState, spmm};
-use egg_nn::{Init, Linear, Pass, Scope};
+use egg_nn::{Init, Linear, Pass, Scope, Tracked};
 
 use crate::error::Result;
 
@@ -40,12 +39,13 @@ impl VirtualInput {
         input: &NodeInput,
         offsets: &[usize],
         pass: &mut Pass<'_>,
-    ) -> Result<(Tensor, Between)> {
+    ) -> Result<(Tracked, Between)> {
         let h = match input {
             NodeInput::Dense(x) => self.encoder.forward(x, pass)?,
+            NodeInput::Propagated(_) => return Err(egg_graph::Error::Propagated.into()),
             NodeInput::Sparse(x) => {
                 let table = pass.parameter(self.encoder.weight()).t()?.contiguous()?;
-                spmm(x, &table)?
+                spmm(x, table)?
             }
         };
         let state = self.node.begin(offsets, pass)?;
@@ -63,7 +63,7 @@ impl VirtualInput {
         layer: usize,
         layers: usize,
         between: &mut Between,
-        nodes: &Tensor,
+        nodes: &Tracked,
         offsets: &[usize],
         pass: &mut Pass<'_>,
     ) -> Result<()> {
@@ -85,12 +85,12 @@ impl VirtualInput {
 
 impl Between {
     /// Adds each graph's vector to its nodes.
-    pub(super) fn read(&self, nodes: &Tensor, offsets: &[usize]) -> Result<Tensor> {
+    pub(super) fn read(&self, nodes: &Tracked, offsets: &[usize]) -> Result<Tracked> {
         if offsets == self.offsets {
             return Ok(self.state.read(nodes)?);
         }
         let membership = SparseMatrix::membership(offsets)?;
-        Ok((nodes + spmm(&membership, self.state.vectors())?)?)
+        Ok((nodes + spmm(&membership, self.state.vectors())?)?.into())
     }
 }
 

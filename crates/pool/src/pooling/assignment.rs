@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Shape, Tensor, WithDType};
 use egg_graph::CsrMatrix;
-use egg_nn::blocks::map_chunks;
-use egg_nn::numbers::{in_order, with_values};
+use egg_nn::Tracked;
+use egg_tensor::blocks::map_chunks;
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, apply};
 
-use super::element::{Element, for_element};
 use super::project::dot;
 use crate::error::Result;
 use crate::structure::Structure;
@@ -128,16 +126,16 @@ impl Assignment {
     }
 
     /// The sum of each cluster's rows: n x m -> clusters x m.
-    pub(super) fn sum(&self, h: &Tensor) -> Result<Tensor> {
+    pub(super) fn sum(&self, h: Tracked) -> Result<Tracked> {
         let assignment = self.clone();
-        Ok(h.apply_op1(Gather { assignment })?)
+        Ok(apply(Gather { assignment }, [h])?)
     }
 
     /// The sum of each cluster's rows, each weighted by its node's number in
     /// `weights` (n x 1): n x m -> clusters x m.
-    pub(super) fn weighted_sum(&self, h: &Tensor, weights: &Tensor) -> Result<Tensor> {
+    pub(super) fn weighted_sum(&self, h: Tracked, weights: Tracked) -> Result<Tracked> {
         let assignment = self.clone();
-        Ok(h.apply_op2(weights, Gather { assignment })?)
+        Ok(apply(Gather { assignment }, [h, weights])?)
     }
 
     fn forward<T: Element>(&self, h: &[T], weights: Option<&[T]>, width: usize) -> Vec<T> {
@@ -203,66 +201,46 @@ struct Gather {
     assignment: Assignment,
 }
 
-impl CustomOp1 for Gather {
+impl<T: Element> Operation<T, 1> for Gather {
+    type Saved = ();
+    type Error = candle_core::Error;
+
     fn name(&self) -> &'static str {
         "egg-pool-cluster-sum"
     }
 
-    fn cpu_fwd(&self, h: &CpuStorage, layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
-        let width = layout.shape().dims2()?.1;
-        let out = for_element!(h.dtype(), T => {
-            let out = self.assignment.forward(&in_order::<T>(h, layout)?, None, width);
-            Ok(<T as WithDType>::to_cpu_storage_owned(out))
-        })?;
-        Ok((out, (self.assignment.len(), width).into()))
+    fn forward(&self, [h]: [Operand<'_, T>; 1]) -> candle_core::Result<Forward<T>> {
+        let (_, width) = h.dims2()?;
+        let sums = self.assignment.forward(&h, None, width);
+        Ok(Forward::new(sums, (self.assignment.len(), width)))
     }
 
-    fn bwd(&self, h: &Tensor, _: &Tensor, g: &Tensor) -> candle_core::Result<Option<Tensor>> {
-        let width = h.dims2()?.1;
-        for_element!(h.dtype(), T => {
-            let (dh, _) = with_values::<T, _>(g, |g| Ok(self.assignment.backward(&[], None, g, width)))?;
-            Ok(Some(Tensor::from_vec(dh, h.shape(), h.device())?))
-        })
+    fn backward(&self, of: Backward<'_, T, (), 1>) -> candle_core::Result<[Option<Vec<T>>; 1]> {
+        let (_, width) = of.output.dims2()?;
+        let (dh, _) = self.assignment.backward(&[], None, of.gradient, width);
+        Ok([Some(dh)])
     }
 }
 
-impl CustomOp2 for Gather {
+impl<T: Element> Operation<T, 2> for Gather {
+    type Saved = ();
+    type Error = candle_core::Error;
+
     fn name(&self) -> &'static str {
         "egg-pool-weighted-cluster-sum"
     }
 
-    fn cpu_fwd(
-        &self,
-        h: &CpuStorage,
-        h_layout: &Layout,
-        weights: &CpuStorage,
-        weights_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let width = h_layout.shape().dims2()?.1;
-        let out = for_element!(h.dtype(), T => {
-            let (h, weights) = (in_order::<T>(h, h_layout)?, in_order::<T>(weights, weights_layout)?);
-            let out = self.assignment.forward(&h, Some(&*weights), width);
-            Ok(<T as WithDType>::to_cpu_storage_owned(out))
-        })?;
-        Ok((out, (self.assignment.len(), width).into()))
+    fn forward(&self, [h, weights]: [Operand<'_, T>; 2]) -> candle_core::Result<Forward<T>> {
+        let (_, width) = h.dims2()?;
+        let sums = self.assignment.forward(&h, Some(weights.values), width);
+        Ok(Forward::new(sums, (self.assignment.len(), width)))
     }
 
-    fn bwd(
-        &self,
-        h: &Tensor,
-        weights: &Tensor,
-        _: &Tensor,
-        g: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let width = h.dims2()?.1;
-        for_element!(h.dtype(), T => {
-            let (dh, dw) = with_values::<T, _>(h, |hs| {
-                with_values::<T, _>(weights, |weights| {
-                    with_values::<T, _>(g, |g| Ok(self.assignment.backward(hs, Some(weights), g, width)))
-                })
-            })?;
-            let dh = Tensor::from_vec(dh, h.shape(), h.device())?;
-            Ok((Some(dh), Some(Tensor::from_vec(dw, weights.shape(), weights.device())?)))
-        })
+    fn backward(&self, of: Backward<'_, T, (), 2>) -> candle_core::Result<[Option<Vec<T>>; 2]> {
+        let ([h, weights], (_, width)) = (of.inputs, of.output.dims2()?);
+        let (dh, dw) = self
+            .assignment
+            .backward(&h, Some(weights.values), of.gradient, width);
+        Ok([Some(dh), Some(dw)])
     }
 }

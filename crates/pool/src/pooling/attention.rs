@@ -1,7 +1,7 @@
 //! Attention: a weighted mean whose weights are learned.
 
-use candle_core::{Tensor, Var};
-use egg_nn::{Init, Pass, Scope};
+use candle_core::Var;
+use egg_nn::{Init, Pass, Scope, Tracked};
 
 use super::assignment::{Assignment, as_u32};
 use super::input::{check_features, check_input};
@@ -64,7 +64,7 @@ impl Pooling for AttentionPooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         check_input(
             "attention",
             h,
@@ -73,11 +73,11 @@ impl Pooling for AttentionPooling {
             Some(self.weight.dtype()),
         )?;
         let h = pass.input(h);
-        let gate = project(&h, &pass.parameter(&self.weight))?;
-        let attention = structure.segments().softmax(&gate)?;
+        let gate = project(&h, pass.parameter(&self.weight))?;
+        let attention = structure.segments().softmax(gate)?;
         let nodes = structure.node_count();
         let starts = structure.offsets().iter().copied().map(as_u32).collect();
         let graphs = Assignment::new(starts, (0..as_u32(nodes)).collect(), nodes);
-        Ok(graphs.weighted_sum(&h, &attention)?.into())
+        Ok(graphs.weighted_sum(h, attention)?.into())
     }
 }

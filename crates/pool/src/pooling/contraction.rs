@@ -1,14 +1,13 @@
 //! Which edges are contracted: the greedy matching of edge pooling.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
-use egg_nn::numbers::with_values;
+use candle_core::Result;
+use egg_tensor::{Backward, Element, Forward, Operand, Operation};
 use rayon::prelude::*;
 
 use super::assignment::{Assignment, as_u32};
-use super::element::Element;
+use super::sort_key::SortKey;
 use crate::structure::Structure;
 
 /// Fewer entries than this are worked on one thread.
@@ -19,20 +18,61 @@ const ADDED: f64 = 0.5;
 
 /// What a batch contracts to.
 #[derive(Debug)]
-pub(super) struct Contraction<T> {
+pub(super) struct Contraction {
     pub(super) assignment: Assignment,
     /// Where each graph's clusters begin.
     pub(super) offsets: Vec<usize>,
-    pub(super) scores: NodeScores<T>,
+    edges: Vec<Edge>,
 }
 
-/// What each node is multiplied with: the score of the edge it was contracted
-/// along, or 1. As an operation it is a function of the nodes' `a` (n x 1).
-#[derive(Debug)]
-pub(super) struct NodeScores<T> {
-    of_node: Vec<T>,
-    contracted: Arc<[Edge]>,
-    structure: Structure,
+/// Contracts a batch: from the nodes' `a` (n x 1) to what each of them is multiplied with, the score
+/// of the edge it was contracted along, or 1.
+pub(super) struct Contract {
+    pub(super) structure: Structure,
+}
+
+impl<T: SortKey> Operation<T, 1> for Contract {
+    type Saved = Contraction;
+    type Error = candle_core::Error;
+
+    fn name(&self) -> &'static str {
+        "egg-pool-edge-scores"
+    }
+
+    fn forward(&self, [a]: [Operand<'_, T>; 1]) -> Result<Forward<T, Contraction>> {
+        let (values, saved) = contract(&a, &self.structure);
+        Ok(Forward {
+            values,
+            shape: a.dims.into(),
+            saved,
+        })
+    }
+
+    /// Only the edges that were contracted have a gradient to hand on.
+    fn backward(&self, of: Backward<'_, T, Contraction, 1>) -> Result<[Option<Vec<T>>; 1]> {
+        let ([a], g) = (of.inputs, of.gradient);
+        let adjacency = self.structure.adjacency();
+        let mut da = vec![T::default(); a.len()];
+        let mut softmax = Vec::new();
+        for edge in &of.saved.edges {
+            let target = edge.target as usize;
+            let mut gradient = g[target];
+            if edge.source != edge.target {
+                gradient += g[edge.source as usize];
+            }
+            let range = adjacency.offsets()[target]..adjacency.offsets()[target + 1];
+            let sources = &adjacency.columns()[range];
+            softmax_into(&a, sources, &mut softmax);
+            // d y_u / d a_w = y_u (delta_uw - y_w)
+            let of_edge = of.output[target] - T::from_f64(ADDED);
+            let gradient = gradient * of_edge;
+            da[edge.source as usize] += gradient;
+            for (source, share) in sources.iter().zip(&softmax) {
+                da[*source as usize] -= gradient * *share;
+            }
+        }
+        Ok([Some(da)])
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +97,7 @@ struct Contracted<T> {
 ///
 /// # Complexity
 /// A sort of each graph's entries; all else is linear.
-pub(super) fn contract<T: Element>(a: &[T], structure: &Structure) -> Contraction<T> {
+fn contract<T: SortKey>(a: &[T], structure: &Structure) -> (Vec<T>, Contraction) {
     let ranges: Vec<Range<usize>> = structure.segments().ranges().collect();
     let one = |range: &Range<usize>| of_graph(a, structure, range.clone());
     let graphs: Vec<Contracted<T>> = if structure.adjacency().nonzeros() < PARALLEL_FROM {
@@ -87,18 +127,15 @@ pub(super) fn contract<T: Element>(a: &[T], structure: &Structure) -> Contractio
         contracted.extend_from_slice(&graph.edges);
         offsets.push(starts.len() - 1);
     }
-    Contraction {
+    let contraction = Contraction {
         assignment: Assignment::new(starts, members, nodes),
         offsets,
-        scores: NodeScores {
-            of_node,
-            contracted: contracted.into(),
-            structure: structure.clone(),
-        },
-    }
+        edges: contracted,
+    };
+    (of_node, contraction)
 }
 
-fn of_graph<T: Element>(a: &[T], structure: &Structure, nodes: Range<usize>) -> Contracted<T> {
+fn of_graph<T: SortKey>(a: &[T], structure: &Structure, nodes: Range<usize>) -> Contracted<T> {
     let adjacency = structure.adjacency();
     let (offsets, columns) = (adjacency.offsets(), adjacency.columns());
     let (first, base) = (nodes.start, offsets[nodes.start]);
@@ -171,48 +208,4 @@ fn softmax_into<T: Element>(a: &[T], nodes: &[u32], out: &mut Vec<T>) {
     let mut total = T::default();
     out.iter().for_each(|share| total += *share);
     out.iter_mut().for_each(|share| *share /= total);
-}
-
-impl<T: Element> CustomOp1 for NodeScores<T> {
-    fn name(&self) -> &'static str {
-        "egg-pool-edge-scores"
-    }
-
-    // Made already: the contraction had to be known before.
-    fn cpu_fwd(&self, _: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
-        let storage = T::to_cpu_storage_owned(self.of_node.clone());
-        Ok((storage, layout.shape().clone()))
-    }
-
-    fn bwd(&self, a: &Tensor, _: &Tensor, g: &Tensor) -> Result<Option<Tensor>> {
-        let da = with_values::<T, _>(a, |a| with_values::<T, _>(g, |g| Ok(self.pull_back(a, g))))?;
-        Ok(Some(Tensor::from_vec(da, a.shape(), a.device())?))
-    }
-}
-
-impl<T: Element> NodeScores<T> {
-    /// Only the edges that were contracted have a gradient to hand on.
-    fn pull_back(&self, a: &[T], g: &[T]) -> Vec<T> {
-        let adjacency = self.structure.adjacency();
-        let mut da = vec![T::default(); a.len()];
-        let mut softmax = Vec::new();
-        for edge in self.contracted.iter() {
-            let target = edge.target as usize;
-            let mut gradient = g[target];
-            if edge.source != edge.target {
-                gradient += g[edge.source as usize];
-            }
-            let range = adjacency.offsets()[target]..adjacency.offsets()[target + 1];
-            let sources = &adjacency.columns()[range];
-            softmax_into(a, sources, &mut softmax);
-            // d y_u / d a_w = y_u (delta_uw - y_w)
-            let of_edge = self.of_node[target] - T::from_f64(ADDED);
-            let gradient = gradient * of_edge;
-            da[edge.source as usize] += gradient;
-            for (source, share) in sources.iter().zip(&softmax) {
-                da[*source as usize] -= gradient * *share;
-            }
-        }
-        da
-    }
 }

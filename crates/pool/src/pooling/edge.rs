@@ -1,12 +1,11 @@
 //! Edge pooling: the best edges are contracted.
 
-use candle_core::{Tensor, Var};
-use egg_nn::numbers::with_values;
-use egg_nn::{Init, Pass, Scope};
+use candle_core::Var;
+use egg_nn::{Init, Pass, Scope, Tracked};
+use egg_tensor::apply_and_inspect;
 
-use super::assignment::Weigh;
-use super::contraction::contract;
-use super::element::for_element;
+use super::assignment::{Assignment, Weigh};
+use super::contraction::{Contract, Contraction};
 use super::input::{check_features, check_input};
 use super::project::project;
 use super::select::mean_of;
@@ -88,19 +87,35 @@ impl EdgePooling {
     ///
     /// # Errors
     /// As [`Pooling::pool`].
-    pub fn clusters(&self, h: &Tensor, structure: &Structure) -> Result<Vec<usize>> {
-        let a = self.source_scores(h, structure, &Pass::Evaluation)?;
-        let assignment = for_element!(a.dtype(), T => {
-            with_values::<T, _>(&a, |a| Ok(contract(a, structure).assignment))
-        })?;
+    pub fn clusters(&self, h: impl Into<Tracked>, structure: &Structure) -> Result<Vec<usize>> {
+        let contracted = self.contract(&h.into(), structure, &Pass::Evaluation)?;
         let nodes = 0..structure.node_count();
-        Ok(nodes.filter_map(|node| assignment.cluster(node)).collect())
+        Ok(nodes
+            .filter_map(|node| contracted.assignment.cluster(node))
+            .collect())
     }
 
-    fn source_scores(&self, h: &Tensor, structure: &Structure, pass: &Pass<'_>) -> Result<Tensor> {
+    fn contract(&self, h: &Tracked, structure: &Structure, pass: &Pass<'_>) -> Result<Contracted> {
         check_input("edge", h, structure, self.features, Some(self.weight.dtype()))?;
-        Ok(project(&pass.input(h), &pass.parameter(&self.weight))?)
+        let a = project(pass.input(h), pass.parameter(&self.weight))?;
+        let op = Contract {
+            structure: structure.clone(),
+        };
+        let found = |found: &Contraction| (found.assignment.clone(), found.offsets.clone());
+        let (scores, (assignment, offsets)) = apply_and_inspect(op, [a], found)?;
+        Ok(Contracted {
+            scores,
+            assignment,
+            offsets,
+        })
     }
+}
+
+/// The clusters of a batch, where each graph's begin, and what each node is multiplied with.
+struct Contracted {
+    scores: Tracked,
+    assignment: Assignment,
+    offsets: Vec<usize>,
 }
 
 impl Pooling for EdgePooling {
@@ -108,13 +123,13 @@ impl Pooling for EdgePooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
-        let a = self.source_scores(h, structure, pass)?;
-        let (assignment, offsets, scores) = for_element!(a.dtype(), T => {
-            let made = with_values::<T, _>(&a, |a| Ok(contract(a, structure)))?;
-            candle_core::Result::Ok((made.assignment, made.offsets, a.apply_op1(made.scores)?))
-        })?;
-        let rows = assignment.weighted_sum(&pass.input(h), &scores)?;
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+        let Contracted {
+            scores,
+            assignment,
+            offsets,
+        } = self.contract(h, structure, pass)?;
+        let rows = assignment.weighted_sum(pass.input(h), scores)?;
         mean_of(rows, assignment.coarsen(structure, &offsets, Weigh::One)?)
     }
 }

@@ -1,11 +1,10 @@
 //! EGG: the subspace that a graph's rows span, with a hard cut and a soft one.
 
-use candle_core::Tensor;
-use egg_autodiff::{Embedder, Filter, Flatten, GraphSpectrum, RankRule, SoftEmbedder};
-use egg_nn::{Pass, Relayed};
+use egg_autodiff::{Embedder, Filter, Flatten, RankRule, SoftEmbedder};
+use egg_nn::{Pass, Tracked};
 
 use super::input::{check_features, check_input};
-use super::{Pooled, Pooling, RelayedPooled, RelayedPooling};
+use super::{Pooled, Pooling};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -25,7 +24,7 @@ use crate::structure::Structure;
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
 /// let pooling = EggPooling::new(2, RankRule::Threshold(0.5), Flatten::Upper)?;
-/// let h = Tensor::new(&[[2f32, 0.0], [0.0, 0.1]], &Device::Cpu)?;
+/// let h = Tensor::new(&[[2f32, 0.0], [0.0, 0.1]], &Device::Cpu)?.into();
 /// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;
 /// assert_eq!(pooled.readout.to_vec2::<f32>()?, [[1.0, 0.0, 0.0]]);
 /// assert_eq!(pooled.ranks, Some(vec![1]));
@@ -56,36 +55,16 @@ impl Pooling for EggPooling {
         Flatten::length(self.features)
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         check_input("egg", h, structure, self.features, None)?;
-        let embedded = self
+        let (readout, spectra) = self
             .embedder
-            .embed_with_spectra(&pass.input(h), structure.offsets());
-        let (readout, spectra) = embedded?;
+            .embed_with_spectra(pass.input(h), structure.offsets())?;
         Ok(Pooled {
-            ranks: Some(ranks(&spectra)),
+            ranks: Some(spectra.iter().map(|graph| graph.choice.p).collect()),
             ..readout.into()
         })
     }
-
-    fn relayed(&self) -> Option<&dyn RelayedPooling> {
-        Some(self)
-    }
-}
-
-impl RelayedPooling for EggPooling {
-    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<RelayedPooled> {
-        check_input("egg", h.values(), structure, self.features, None)?;
-        let (operation, spectra) = self.embedder.operation(h.values(), structure.offsets())?;
-        Ok(RelayedPooled {
-            readout: h.then_op1(operation)?,
-            ranks: Some(ranks(&spectra)),
-        })
-    }
-}
-
-fn ranks(spectra: &[GraphSpectrum]) -> Vec<usize> {
-    spectra.iter().map(|graph| graph.choice.p).collect()
 }
 
 /// The upper triangle of `P_f = U f(lambda) U^T`, a smooth [`Filter`] of the
@@ -101,7 +80,7 @@ fn ranks(spectra: &[GraphSpectrum]) -> Vec<usize> {
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
 /// let pooling = SoftEggPooling::new(2, Filter::resolvent(1.0)?, Flatten::Upper)?;
-/// let h = Tensor::new(&[[1f32, 0.0], [0.0, 2.0]], &Device::Cpu)?;
+/// let h = Tensor::new(&[[1f32, 0.0], [0.0, 2.0]], &Device::Cpu)?.into();
 /// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;
 /// assert_eq!(pooled.readout.to_vec2::<f32>()?, [[0.5, 0.0, 0.8]]);
 /// # Ok::<(), egg_pool::Error>(())
@@ -130,9 +109,9 @@ impl Pooling for SoftEggPooling {
         Flatten::length(self.features)
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         check_input("soft-egg", h, structure, self.features, None)?;
-        let readout = self.embedder.embed(&pass.input(h), structure.offsets())?;
+        let readout = self.embedder.embed(pass.input(h), structure.offsets())?;
         Ok(readout.into())
     }
 }

@@ -1,6 +1,7 @@
 //! What every pooling checks of its input.
 
-use candle_core::{DType, Tensor};
+use candle_core::DType;
+use egg_nn::Tracked;
 
 use crate::error::{Error, Result};
 use crate::structure::Structure;
@@ -9,7 +10,7 @@ use crate::structure::Structure;
 /// and a type that is not that of its parameters.
 pub(super) fn check_input(
     pooling: &'static str,
-    h: &Tensor,
+    h: &Tracked,
     structure: &Structure,
     features: usize,
     dtype: Option<DType>,

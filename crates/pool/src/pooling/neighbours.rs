@@ -1,19 +1,17 @@
 //! The sum over a node's neighbours, every edge counting once.
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType};
-use egg_nn::blocks::map_chunks;
-use egg_nn::numbers::{in_order, with_values};
+use candle_core::Result;
+use egg_tensor::blocks::map_chunks;
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
-use super::element::{Element, for_element};
 use crate::structure::Structure;
 
 /// Numbers that one task makes.
 const ROWS: usize = 1024;
 
 /// For each node the sum of its neighbours' numbers: n x 1 -> n x 1.
-pub(super) fn sum_of_neighbours(x: &Tensor, structure: &Structure) -> Result<Tensor> {
-    x.apply_op1(Neighbours(structure.clone()))
+pub(super) fn sum_of_neighbours(x: Tracked, structure: &Structure) -> Result<Tracked> {
+    apply(Neighbours(structure.clone()), [x])
 }
 
 /// The same on slices.
@@ -33,24 +31,20 @@ pub(super) fn summed<T: Element>(x: &[T], structure: &Structure) -> Vec<T> {
 
 struct Neighbours(Structure);
 
-impl CustomOp1 for Neighbours {
+impl<T: Element> Operation<T, 1> for Neighbours {
+    type Saved = ();
+    type Error = candle_core::Error;
+
     fn name(&self) -> &'static str {
         "egg-pool-neighbours"
     }
 
-    fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
-        let out = for_element!(x.dtype(), T => {
-            let out = summed(&in_order::<T>(x, layout)?, &self.0);
-            Ok(<T as WithDType>::to_cpu_storage_owned(out))
-        })?;
-        Ok((out, layout.shape().clone()))
+    fn forward(&self, [x]: [Operand<'_, T>; 1]) -> Result<Forward<T>> {
+        Ok(Forward::new(summed(&x, &self.0), x.dims))
     }
 
     // The graph is undirected: the matrix is its own transpose.
-    fn bwd(&self, x: &Tensor, _: &Tensor, g: &Tensor) -> Result<Option<Tensor>> {
-        for_element!(x.dtype(), T => {
-            let dx = with_values::<T, _>(g, |g| Ok(summed(g, &self.0)))?;
-            Ok(Some(Tensor::from_vec(dx, x.shape(), x.device())?))
-        })
+    fn backward(&self, of: Backward<'_, T, (), 1>) -> Result<[Option<Vec<T>>; 1]> {
+        Ok([Some(summed(of.gradient, &self.0))])
     }
 }

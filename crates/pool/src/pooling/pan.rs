@@ -1,7 +1,7 @@
 //! PAN pooling: nodes scored by their features and by the paths that end there.
 
-use candle_core::{Tensor, Var};
-use egg_nn::{Init, Pass, Scope};
+use candle_core::{Device, Tensor, Var};
+use egg_nn::{Init, Pass, Scope, Tracked};
 
 use super::input::{check_features, check_input};
 use super::paths::Paths;
@@ -95,12 +95,12 @@ impl PanPooling {
     ///
     /// # Errors
     /// As [`Pooling::pool`].
-    pub fn select(&self, h: &Tensor, structure: &Structure) -> Result<Vec<usize>> {
-        let scored = self.score(h, structure, &Pass::Evaluation)?;
+    pub fn select(&self, h: impl Into<Tracked>, structure: &Structure) -> Result<Vec<usize>> {
+        let scored = self.score(&h.into(), structure, &Pass::Evaluation)?;
         Ok(as_indices(&best(&scored.score, structure, self.ratio)?.0))
     }
 
-    fn score(&self, h: &Tensor, structure: &Structure, pass: &Pass<'_>) -> Result<Scored> {
+    fn score(&self, h: &Tracked, structure: &Structure, pass: &Pass<'_>) -> Result<Scored> {
         check_input("pan", h, structure, self.features, Some(self.p.dtype()))?;
         let beta = pass.parameter(&self.beta);
         let p = pass.parameter(&self.p).broadcast_mul(&beta.narrow(0, 0, 1)?)?;
@@ -109,11 +109,12 @@ impl PanPooling {
 
         let paths = Paths::new(structure, self.filter_size);
         let shape = (structure.node_count(), self.filter_size + 1);
-        let sums = Tensor::from_vec(paths.column_sums(structure), shape, h.device())?.to_dtype(h.dtype())?;
-        let score = (project(&pass.input(h), &p)? + project(&sums, &of_paths)?)?;
+        let sums =
+            Tensor::from_vec(paths.column_sums(structure), shape, &Device::Cpu)?.to_dtype(h.dtype())?;
+        let score = (project(pass.input(h), p)? + project(sums, of_paths)?)?;
         let coefficients = coefficients.detach().to_dtype(candle_core::DType::F64)?;
         Ok(Scored {
-            score: self.sign.apply(&score)?.tanh()?,
+            score: self.sign.apply(&score)?.tanh()?.into(),
             coefficients: coefficients.to_vec1()?,
             paths,
         })
@@ -121,7 +122,7 @@ impl PanPooling {
 }
 
 struct Scored {
-    score: Tensor,
+    score: Tracked,
     /// `w_0 ... w_k`.
     coefficients: Vec<f64>,
     paths: Paths,
@@ -154,13 +155,13 @@ impl Pooling for PanPooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         let Scored {
             score,
             coefficients,
             paths,
         } = self.score(h, structure, pass)?;
-        gated(&pass.input(h), &score, structure, self.ratio, |kept, offsets| {
+        gated(pass.input(h), score, structure, self.ratio, |kept, offsets| {
             paths.restricted(structure, &coefficients, kept, offsets)
         })
     }

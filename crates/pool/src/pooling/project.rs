@@ -1,22 +1,20 @@
 //! One score per node: `x w`, as one operation.
 
-use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, WithDType};
-use egg_nn::blocks::{map, map_chunks};
-use egg_nn::numbers::{in_order, with_values};
-
-use super::element::{Element, for_element};
+use candle_core::Result;
+use egg_tensor::blocks::{map, map_chunks};
+use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
 /// Rows that one task takes; also the rows of one term of a sum.
 const ROWS: usize = 256;
 
 /// `x w` for `x` (n x m) and `w` (m numbers, in any shape): n x 1.
-pub(super) fn project(x: &Tensor, w: &Tensor) -> Result<Tensor> {
+pub(super) fn project(x: impl Into<Tracked>, w: impl Into<Tracked>) -> Result<Tracked> {
+    let (x, w) = (x.into(), w.into());
     let width = x.dims2()?.1;
     if w.elem_count() != width {
         candle_core::bail!("{width} columns can't be weighed with {} weights", w.elem_count());
     }
-    x.apply_op2(w, Project)
+    apply(Project, [x, w])
 }
 
 /// `sum(a o b)`, in an order that vectors like.
@@ -83,44 +81,22 @@ fn weighted_sum<T: Element>(x: &[T], g: &[T], width: usize) -> Vec<T> {
     sums
 }
 
-impl CustomOp2 for Project {
+impl<T: Element> Operation<T, 2> for Project {
+    type Saved = ();
+    type Error = candle_core::Error;
+
     fn name(&self) -> &'static str {
         "egg-pool-project"
     }
 
-    fn cpu_fwd(
-        &self,
-        x: &CpuStorage,
-        x_layout: &Layout,
-        w: &CpuStorage,
-        w_layout: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        let rows = x_layout.shape().dims2()?.0;
-        let out = for_element!(x.dtype(), T => {
-            let out = forward(&in_order::<T>(x, x_layout)?, &in_order::<T>(w, w_layout)?, rows);
-            Ok(<T as WithDType>::to_cpu_storage_owned(out))
-        })?;
-        Ok((out, (rows, 1).into()))
+    fn forward(&self, [x, w]: [Operand<'_, T>; 2]) -> Result<Forward<T>> {
+        let (rows, _) = x.dims2()?;
+        Ok(Forward::new(forward(&x, &w, rows), (rows, 1)))
     }
 
-    fn bwd(
-        &self,
-        x: &Tensor,
-        w: &Tensor,
-        _: &Tensor,
-        g: &Tensor,
-    ) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let width = w.elem_count();
-        for_element!(x.dtype(), T => with_values::<T, _>(g, |g| {
-            let dx = match x.track_op() {
-                false => None,
-                true => {
-                    let dx = with_values::<T, _>(w, |w| Ok(outer(g, w)))?;
-                    Some(Tensor::from_vec(dx, x.shape(), x.device())?)
-                }
-            };
-            let dw = with_values::<T, _>(x, |x| Ok(weighted_sum(x, g, width)))?;
-            Ok((dx, Some(Tensor::from_vec(dw, w.shape(), w.device())?)))
-        }))
+    fn backward(&self, of: Backward<'_, T, (), 2>) -> Result<[Option<Vec<T>>; 2]> {
+        let ([x, w], g) = (of.inputs, of.gradient);
+        let dx = of.wanted[0].then(|| outer(g, &w));
+        Ok([dx, Some(weighted_sum(&x, g, w.len()))])
     }
 }

@@ -1,15 +1,14 @@
 //! Random pooling: a control that learns nothing of what it keeps.
 
-use candle_core::Tensor;
 use egg_graph::random_order;
-use egg_nn::Pass;
+use egg_nn::{Pass, Tracked};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::assignment::{Assignment, as_u32};
-use super::element::Element;
 use super::input::{check_features, check_input};
 use super::select::{as_indices, check_ratio, induced, mean_of};
+use super::sort_key::SortKey;
 use super::{Pooled, Pooling};
 use crate::error::Result;
 use crate::structure::Structure;
@@ -89,11 +88,11 @@ impl Pooling for RandomPooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         check_input("random", h, structure, self.features, None)?;
         let (kept, offsets) = self.kept(structure);
         let assignment = Assignment::of_single(kept, structure.node_count());
-        let rows = assignment.sum(&pass.input(h))?;
+        let rows = assignment.sum(pass.input(h))?;
         mean_of(rows, induced(&assignment, structure, &offsets)?)
     }
 }

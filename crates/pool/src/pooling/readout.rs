@@ -1,10 +1,9 @@
 //! Sum, mean and maximum of each graph's rows.
 
-use candle_core::Tensor;
-use egg_nn::{Pass, Relayed};
+use egg_nn::{Pass, Tracked};
 
 use super::input::{check_features, check_input};
-use super::{Pooled, Pooling, RelayedPooled, RelayedPooling};
+use super::{Pooled, Pooling};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -85,7 +84,7 @@ impl Pooling for SegmentPooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         check_input(self.name(), h, structure, self.features, None)?;
         let (h, segments) = (pass.input(h), structure.segments());
         let readout = match self.kind {
@@ -94,22 +93,5 @@ impl Pooling for SegmentPooling {
             Kind::Max => segments.max(&h)?,
         };
         Ok(readout.into())
-    }
-
-    fn relayed(&self) -> Option<&dyn RelayedPooling> {
-        Some(self)
-    }
-}
-
-impl RelayedPooling for SegmentPooling {
-    fn pool_relayed(&self, h: &Relayed, structure: &Structure) -> Result<RelayedPooled> {
-        check_input(self.name(), h.values(), structure, self.features, None)?;
-        let segments = structure.segments();
-        let readout = match self.kind {
-            Kind::Sum => segments.sum_relayed(h)?,
-            Kind::Avg => segments.mean_relayed(h)?,
-            Kind::Max => segments.max_relayed(h)?,
-        };
-        Ok(RelayedPooled { readout, ranks: None })
     }
 }

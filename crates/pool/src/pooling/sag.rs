@@ -1,7 +1,7 @@
 //! SAG pooling: nodes scored by a graph convolution.
 
-use candle_core::{Tensor, Var};
-use egg_nn::{Init, Pass, Scope};
+use candle_core::Var;
+use egg_nn::{Init, Pass, Scope, Tracked};
 
 use super::input::{check_features, check_input};
 use super::neighbours::sum_of_neighbours;
@@ -82,20 +82,20 @@ impl SagPooling {
     ///
     /// # Errors
     /// As [`Pooling::pool`].
-    pub fn select(&self, h: &Tensor, structure: &Structure) -> Result<Vec<usize>> {
-        let score = self.score(h, structure, &Pass::Evaluation)?;
+    pub fn select(&self, h: impl Into<Tracked>, structure: &Structure) -> Result<Vec<usize>> {
+        let score = self.score(&h.into(), structure, &Pass::Evaluation)?;
         Ok(as_indices(&best(&score, structure, self.ratio)?.0))
     }
 
-    fn score(&self, h: &Tensor, structure: &Structure, pass: &Pass<'_>) -> Result<Tensor> {
+    fn score(&self, h: &Tracked, structure: &Structure, pass: &Pass<'_>) -> Result<Tracked> {
         check_input("sag", h, structure, self.features, Some(self.bias.dtype()))?;
         let h = pass.input(h);
         // A (H w) = (A H) w, with one column to spread instead of m.
-        let of_neighbours = project(&h, &pass.parameter(&self.of_neighbours))?;
-        let of_neighbours = sum_of_neighbours(&of_neighbours, structure)?;
-        let of_itself = project(&h, &pass.parameter(&self.of_itself))?;
+        let of_neighbours = project(&h, pass.parameter(&self.of_neighbours))?;
+        let of_neighbours = sum_of_neighbours(of_neighbours, structure)?;
+        let of_itself = project(&h, pass.parameter(&self.of_itself))?;
         let score = (of_neighbours + of_itself)?.broadcast_add(&pass.parameter(&self.bias))?;
-        Ok(self.sign.apply(&score)?.tanh()?)
+        Ok(self.sign.apply(&score)?.tanh()?.into())
     }
 }
 
@@ -104,9 +104,9 @@ impl Pooling for SagPooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         let score = self.score(h, structure, pass)?;
-        gated(&pass.input(h), &score, structure, self.ratio, |kept, offsets| {
+        gated(pass.input(h), score, structure, self.ratio, |kept, offsets| {
             induced(kept, structure, offsets)
         })
     }

@@ -1,10 +1,11 @@
 //! Keeping the best nodes of each graph: what TopK, SAG and PAN share.
 
-use candle_core::{Result as CandleResult, Tensor};
-use egg_nn::numbers::with_values;
+use candle_core::Result as CandleResult;
+use egg_nn::Tracked;
+use egg_tensor::{for_element, with_slices};
 
 use super::assignment::{Assignment, Weigh, as_u32};
-use super::element::{Element, for_element};
+use super::sort_key::SortKey;
 use super::{Coarser, Pooled};
 use crate::error::{Error, Result};
 use crate::structure::Structure;
@@ -29,11 +30,11 @@ pub(super) fn check_ratio(pooling: &'static str, ratio: f64) -> Result<()> {
 /// descending order, those with the same score in the order of their numbers;
 /// and where each graph's begin.
 pub(super) fn best(
-    score: &Tensor,
+    score: &Tracked,
     structure: &Structure,
     ratio: f64,
 ) -> CandleResult<(Vec<u32>, Vec<usize>)> {
-    fn run<T: Element>(score: &[T], structure: &Structure, ratio: f64) -> (Vec<u32>, Vec<usize>) {
+    fn run<T: SortKey>(score: &[T], structure: &Structure, ratio: f64) -> (Vec<u32>, Vec<usize>) {
         let mut offsets = Vec::with_capacity(structure.graph_count() + 1);
         offsets.push(0);
         let (mut kept, mut keys) = (Vec::new(), Vec::new());
@@ -50,19 +51,21 @@ pub(super) fn best(
         }
         (kept, offsets)
     }
-    for_element!(score.dtype(), T => with_values::<T, _>(score, |score| Ok(run(score, structure, ratio))))
+    for_element!(score.dtype(), T => {
+        with_slices([score.values()], |[score]: [&[T]; 1]| Ok(run(score, structure, ratio)))
+    })
 }
 
 /// The rows of the kept nodes, each times its score, and their mean; the
 /// structure is made by `connect`.
 pub(super) fn gated(
-    h: &Tensor,
-    score: &Tensor,
+    h: Tracked,
+    score: Tracked,
     structure: &Structure,
     ratio: f64,
     connect: impl FnOnce(&Assignment, &[usize]) -> Result<Structure>,
 ) -> Result<Pooled> {
-    let (kept, offsets) = best(score, structure, ratio)?;
+    let (kept, offsets) = best(&score, structure, ratio)?;
     let assignment = Assignment::of_single(kept, structure.node_count());
     let rows = assignment.weighted_sum(h, score)?;
     mean_of(rows, connect(&assignment, &offsets)?)
@@ -78,7 +81,7 @@ pub(super) fn induced(
 }
 
 /// The coarser graphs with the mean of their rows.
-pub(super) fn mean_of(h: Tensor, structure: Structure) -> Result<Pooled> {
+pub(super) fn mean_of(h: Tracked, structure: Structure) -> Result<Pooled> {
     Ok(Pooled {
         readout: structure.segments().mean(&h)?,
         coarser: Some(Coarser { h, structure }),

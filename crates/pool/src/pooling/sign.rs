@@ -1,10 +1,9 @@
 //! The one-number projection that PyTorch Geometric puts after a score.
 
 use candle_core::{Tensor, Var};
-use egg_nn::numbers::with_values;
 use egg_nn::{Init, Scope};
+use egg_tensor::{for_element, with_slices};
 
-use super::element::for_element;
 use crate::error::Result;
 
 /// `x w / |w|` for a single `w`: the sign of `w`, drawn once and kept as a buffer.
@@ -24,7 +23,7 @@ impl Sign {
     pub(super) fn apply(&self, x: &Tensor) -> Result<Tensor> {
         let weight = self.weight.as_detached_tensor();
         let negative = for_element!(weight.dtype(), T => {
-            with_values::<T, _>(&weight, |weight| Ok(weight.first().is_some_and(|weight| *weight < 0.0)))
+            with_slices([&weight], |[weight]: [&[T]; 1]| Ok(weight.first().is_some_and(|weight| *weight < 0.0)))
         })?;
         Ok(if negative { x.neg()? } else { x.clone() })
     }

@@ -1,7 +1,7 @@
 //! TopK pooling: the nodes that lie furthest along a learned direction.
 
-use candle_core::{Tensor, Var};
-use egg_nn::{Init, Pass, Scope};
+use candle_core::Var;
+use egg_nn::{Init, Pass, Scope, Tracked};
 
 use super::input::{check_features, check_input};
 use super::project::project;
@@ -79,16 +79,18 @@ impl TopKPooling {
     ///
     /// # Errors
     /// As [`Pooling::pool`].
-    pub fn select(&self, h: &Tensor, structure: &Structure) -> Result<Vec<usize>> {
-        let score = self.score(h, structure, &Pass::Evaluation)?;
+    pub fn select(&self, h: impl Into<Tracked>, structure: &Structure) -> Result<Vec<usize>> {
+        let score = self.score(&h.into(), structure, &Pass::Evaluation)?;
         Ok(as_indices(&best(&score, structure, self.ratio)?.0))
     }
 
-    fn score(&self, h: &Tensor, structure: &Structure, pass: &Pass<'_>) -> Result<Tensor> {
+    fn score(&self, h: &Tracked, structure: &Structure, pass: &Pass<'_>) -> Result<Tracked> {
         check_input("topk", h, structure, self.features, Some(self.weight.dtype()))?;
         let weight = pass.parameter(&self.weight);
         let norm = weight.sqr()?.sum_all()?.affine(1.0, TINY)?.sqrt()?;
-        Ok(project(&pass.input(h), &weight.broadcast_div(&norm)?)?.tanh()?)
+        Ok(project(pass.input(h), weight.broadcast_div(&norm)?)?
+            .tanh()?
+            .into())
     }
 }
 
@@ -97,9 +99,9 @@ impl Pooling for TopKPooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         let score = self.score(h, structure, pass)?;
-        gated(&pass.input(h), &score, structure, self.ratio, |kept, offsets| {
+        gated(pass.input(h), score, structure, self.ratio, |kept, offsets| {
             induced(kept, structure, offsets)
         })
     }

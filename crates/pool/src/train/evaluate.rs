@@ -44,7 +44,8 @@ pub(super) fn evaluate_at(
         let mut add = || {
             let output = model.forward(batch, &mut Pass::Evaluation)?;
             let targets = targets(batch)?;
-            let loss = number(&objective.loss(&output.scores, targets, Reduction::Sum)?)?;
+            let loss = objective.loss(&output.scores, targets, Reduction::Sum)?;
+            let loss = number(&loss)?;
             if !loss.is_finite() {
                 return Err(Error::loss(loss));
             }

@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Tensor};
 use egg_graph::{GraphDataset, Targets};
-use egg_nn::{Reduction, cross_entropy, mae, mse};
+use egg_nn::{Reduction, Tracked, cross_entropy, mae, mse};
 use serde::{Deserialize, Serialize};
 
 use crate::data::BatchTargets;
@@ -74,7 +74,12 @@ impl Objective {
     /// # Errors
     /// [`Error::Targets`] if the targets are of the other kind;
     /// [`egg_nn::Error::Shape`] and [`egg_nn::Error::Class`] if they don't fit.
-    pub fn loss(self, scores: &Tensor, targets: &BatchTargets, reduction: Reduction) -> Result<Tensor> {
+    pub fn loss(
+        self,
+        scores: impl Into<Tracked>,
+        targets: &BatchTargets,
+        reduction: Reduction,
+    ) -> Result<Tensor> {
         Ok(match (self, targets) {
             (Self::CrossEntropy, BatchTargets::Classes(classes)) => {
                 cross_entropy(scores, classes, reduction)?

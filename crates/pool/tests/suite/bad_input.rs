@@ -14,7 +14,9 @@ fn rows_and_widths_that_do_not_fit() {
         let (pooling, _) = build(&config, 4, DType::F64, 0);
         for (rows, columns) in [(4, 4), (6, 4), (5, 3), (5, 5), (0, 4)] {
             let h = normal(rows, columns, 1);
-            let error = pooling.pool(&h, &structure, &mut Pass::Evaluation).unwrap_err();
+            let error = pooling
+                .pool(&(&h).into(), &structure, &mut Pass::Evaluation)
+                .unwrap_err();
             match &error {
                 Error::PoolingInput { pooling, found, .. } => {
                     assert_eq!(found, &[rows, columns]);
@@ -26,7 +28,9 @@ fn rows_and_widths_that_do_not_fit() {
             assert!(error.to_string().contains("expected (5, 4)"), "{error}");
         }
         let h = normal(5, 4, 1).flatten_all().unwrap();
-        let error = pooling.pool(&h, &structure, &mut Pass::Evaluation).unwrap_err();
+        let error = pooling
+            .pool(&(&h).into(), &structure, &mut Pass::Evaluation)
+            .unwrap_err();
         assert!(matches!(error, Error::PoolingInput { .. }), "{config}");
     }
 }
@@ -37,13 +41,15 @@ fn types_that_do_not_fit() {
     for config in PoolingConfig::all() {
         let (pooling, parameters) = build(&config, 2, DType::F64, 0);
         let h = Tensor::zeros((3, 2), DType::U8, &Device::Cpu).unwrap();
-        let error = pooling.pool(&h, &structure, &mut Pass::Evaluation).unwrap_err();
+        let error = pooling
+            .pool(&(&h).into(), &structure, &mut Pass::Evaluation)
+            .unwrap_err();
         assert!(
             matches!(error, Error::Layer(egg_nn::Error::DType { .. })),
             "{config}: {error}"
         );
         let h = Tensor::zeros((3, 2), DType::F32, &Device::Cpu).unwrap();
-        let found = pooling.pool(&h, &structure, &mut Pass::Evaluation);
+        let found = pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation);
         assert_eq!(found.is_err(), parameters.trainable_count() > 0, "{config}");
     }
 }

@@ -38,7 +38,9 @@ fn tied_edges_are_taken_by_source_and_target() {
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
     let edge = EdgePooling::new(&mut parameters.root(&mut rng), 3).unwrap();
     assert_eq!(edge.clusters(&ones(5, 3), &structure).unwrap(), [0, 0, 1, 1, 2]);
-    let pooled = edge.pool(&ones(5, 3), &structure, &mut Pass::Evaluation).unwrap();
+    let pooled = edge
+        .pool(&(&ones(5, 3)).into(), &structure, &mut Pass::Evaluation)
+        .unwrap();
     let coarser = pooled.coarser.unwrap();
     // 1.0 (1 + 1), and 1 for the node left alone.
     let rows = coarser.h.to_vec2::<f64>().unwrap();
@@ -66,13 +68,17 @@ fn edge_weights_go_along_but_do_not_count() {
     let h = normal(4, 3, 1);
     for name in ["topk", "sag", "edge", "pan"] {
         let (pooling, _) = build(&name.parse().unwrap(), 3, DType::F64, 1);
-        let run = |structure: &Structure| pooling.pool(&h, structure, &mut Pass::Evaluation).unwrap();
+        let run = |structure: &Structure| {
+            pooling
+                .pool(&(&h).into(), structure, &mut Pass::Evaluation)
+                .unwrap()
+        };
         let (a, b) = (run(&weighted(1.0)), run(&weighted(7.0)));
         assert_eq!(flat(&a.readout), flat(&b.readout), "{name}");
     }
     let (pooling, _) = build(&PoolingConfig::TopK { ratio: 0.99 }, 3, DType::F64, 1);
     let coarser = pooling
-        .pool(&h, &weighted(7.0), &mut Pass::Evaluation)
+        .pool(&(&h).into(), &weighted(7.0), &mut Pass::Evaluation)
         .unwrap()
         .coarser
         .unwrap();
@@ -133,13 +139,13 @@ proptest! {
         let h = normal(node_count(&graphs), 3, seed);
         for config in PoolingConfig::all() {
             let (pooling, _) = build(&config, 3, DType::F64, 2);
-            let together = pooling.pool(&h, &structure(&graphs), &mut Pass::Evaluation).unwrap();
+            let together = pooling.pool(&(&h).into(), &structure(&graphs), &mut Pass::Evaluation).unwrap();
             let mut first = 0;
             for (index, graph) in graphs.iter().enumerate() {
                 let rows = h.narrow(0, first, graph.0).unwrap();
                 first += graph.0;
                 let alone = structure(std::slice::from_ref(graph));
-                let alone = pooling.pool(&rows, &alone, &mut Pass::Evaluation).unwrap();
+                let alone = pooling.pool(&(&rows).into(), &alone, &mut Pass::Evaluation).unwrap();
                 let row = together.readout.get(index).unwrap();
                 prop_assert_eq!(flat(&row), flat(&alone.readout), "{}", config);
                 let (Some(coarser), Some(part)) = (&together.coarser, &alone.coarser) else { continue };
@@ -158,7 +164,9 @@ fn coarser_graphs_are_sound_and_have_their_sizes() {
     let h = normal(node_count(&graphs), 4, 3);
     for config in PoolingConfig::all() {
         let (pooling, _) = build(&config, 4, DType::F64, 2);
-        let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation).unwrap();
+        let pooled = pooling
+            .pool(&(&h).into(), &structure, &mut Pass::Evaluation)
+            .unwrap();
         assert_eq!(pooled.coarser.is_some(), config.coarsens());
         let Some(mut coarser) = pooled.coarser else {
             continue;
@@ -200,7 +208,9 @@ fn large_graphs_are_contracted_at_once() {
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F32, &Device::Cpu).unwrap());
     let edge = EdgePooling::new(&mut parameters.root(&mut rng), 2).unwrap();
     let h = normal(2 * NODES, 2, 5).to_dtype(DType::F32).unwrap();
-    let pooled = edge.pool(&h, &structure, &mut Pass::Evaluation).unwrap();
+    let pooled = edge
+        .pool(&(&h).into(), &structure, &mut Pass::Evaluation)
+        .unwrap();
     let offsets = pooled.coarser.unwrap().structure.offsets().to_vec();
     // No two neighbours of the path are left alone, and of the star one leaf joins the hub.
     assert!(

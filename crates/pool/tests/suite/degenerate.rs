@@ -13,7 +13,7 @@ fn run(config: &PoolingConfig, h: &Tensor, graphs: &[Edges]) -> Vec<f64> {
     let h = Var::from_tensor(h).unwrap();
     let mut rng = rng(1);
     let pooled = pooling
-        .pool(&h, &structure, &mut Pass::Training(&mut rng))
+        .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
         .unwrap();
     assert_eq!(pooled.readout.dims(), [graphs.len(), pooling.width()], "{config}");
     if let Some(ranks) = &pooled.ranks {
@@ -68,7 +68,7 @@ fn a_direction_of_zeros_does_not_divide_by_them() {
     let h = normal(3, 3, 2).to_dtype(DType::F32).unwrap();
     let mut rng = rng(1);
     let pooled = pooling
-        .pool(&h, &structure, &mut Pass::Training(&mut rng))
+        .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
         .unwrap();
     let gradients = pooled.readout.sum_all().unwrap().backward().unwrap();
     assert!(
@@ -84,7 +84,7 @@ fn nan_does_not_panic() {
     for config in PoolingConfig::all() {
         let (pooling, _) = build(&config, 2, DType::F64, 1);
         let h = Tensor::new(&[[1.0, f64::NAN], [0.0, 2.0], [f64::INFINITY, 0.0]], &Device::Cpu).unwrap();
-        let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation);
+        let pooled = pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation);
         assert_eq!(pooled.is_err(), config.name().ends_with("egg"), "{config}");
     }
 }

@@ -22,7 +22,7 @@ fn of_values_and_gradients() {
                 let h = Var::from_tensor(&h).unwrap();
                 let mut rng = rng(1);
                 let pooled = pooling
-                    .pool(&h, &structure, &mut Pass::Training(&mut rng))
+                    .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
                     .unwrap();
                 let gradients = pooled
                     .readout

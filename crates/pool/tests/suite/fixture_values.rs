@@ -200,7 +200,7 @@ fn check(batch_name: &str, batch: &Batch, name: &str, dtype: DType, relative: f6
     }
     let mut rng = rng(1);
     let pooled = pooling
-        .pool(&h, &structure, &mut Pass::Training(&mut rng))
+        .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
         .unwrap();
     assert_eq!(pooled.readout.dims(), case.readout.shape);
     let tolerance = relative * case.readout.largest();

@@ -12,7 +12,9 @@ const FEATURES: usize = 4;
 /// A fixed weighted sum of the readout and of the coarser rows, if there are any.
 fn loss(pooling: &dyn Pooling, h: &Tensor, structure: &Structure) -> Tensor {
     let mut rng = rng(0);
-    let pooled = pooling.pool(h, structure, &mut Pass::Training(&mut rng)).unwrap();
+    let pooled = pooling
+        .pool(&h.into(), structure, &mut Pass::Training(&mut rng))
+        .unwrap();
     let weighted = |x: &Tensor, seed| {
         let (rows, columns) = x.dims2().unwrap();
         (x * normal(rows, columns, seed)).unwrap().sum_all().unwrap()
@@ -88,7 +90,7 @@ fn reaches_rows_through_two_coarsenings() {
         let twice = || {
             let mut rng = rng(0);
             let coarser = first
-                .pool(&h, &structure, &mut Pass::Training(&mut rng))
+                .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
                 .unwrap()
                 .coarser
                 .unwrap();
@@ -118,9 +120,11 @@ fn evaluation_builds_no_tape_and_gives_the_same() {
         let h = Var::from_tensor(&h).unwrap();
         let mut rng = rng(0);
         let training = pooling
-            .pool(&h, &structure, &mut Pass::Training(&mut rng))
+            .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
             .unwrap();
-        let evaluation = pooling.pool(&h, &structure, &mut Pass::Evaluation).unwrap();
+        let evaluation = pooling
+            .pool(&(&h).into(), &structure, &mut Pass::Evaluation)
+            .unwrap();
         assert!(!evaluation.readout.track_op(), "{config}");
         assert!(training.readout.track_op(), "{config}");
         assert_eq!(flat(&training.readout), flat(&evaluation.readout), "{config}");

@@ -154,7 +154,7 @@ fn decision(scores: &[f64]) -> (usize, f64) {
 
 fn pool(config: &PoolingConfig, h: &Tensor, structure: &Structure) -> Pooled {
     let (pooling, _) = build(config, FEATURES, h.dtype(), 21);
-    pooling.pool(h, structure, &mut Pass::Evaluation).unwrap()
+    pooling.pool(&h.into(), structure, &mut Pass::Evaluation).unwrap()
 }
 
 /// Whether a node has degree 1, or two nodes the same neighbours.

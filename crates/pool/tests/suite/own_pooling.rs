@@ -1,10 +1,10 @@
 //! A user's own coarsening, in one file: what the crate offers for it is enough.
 
 use approx::assert_abs_diff_eq;
-use candle_core::{DType, Device, Tensor, Var};
+use candle_core::{DType, Device, Var};
 use egg_graph::CsrMatrix;
 use egg_graph::conv::{SparseMatrix, spmm};
-use egg_nn::{Init, Parameters, Pass, Scope};
+use egg_nn::{Init, Parameters, Pass, Scope, Tracked};
 use egg_pool::{Coarser, Pooled, Pooling, Result, Structure};
 
 use crate::samples::{flat, normal, rng, structure};
@@ -29,7 +29,7 @@ impl Pooling for PairPooling {
         self.features
     }
 
-    fn pool(&self, h: &Tensor, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
         let nodes = structure.node_count();
         let (mut members, mut starts, mut offsets) = (Vec::new(), vec![0], vec![0]);
         let (mut columns, mut rows) = (Vec::new(), vec![0]);
@@ -58,7 +58,7 @@ impl Pooling for PairPooling {
         let graphs = structure.segments();
         let variance = (graphs.mean(&h.sqr()?)? - graphs.mean(&h)?.sqr()?)?;
         Ok(Pooled {
-            readout: variance.relu()?.affine(1.0, 1e-12)?.sqrt()?,
+            readout: variance.relu()?.affine(1.0, 1e-12)?.sqrt()?.into(),
             coarser: Some(Coarser { h, structure }),
             ranks: None,
         })
@@ -73,7 +73,7 @@ fn works_as_those_of_the_crate() {
     let structure = structure(&[(5, vec![(0, 1)]), (0, vec![]), (4, vec![])]);
     let h = Var::from_tensor(&normal(9, 3, 1)).unwrap();
     let pooled = pooling
-        .pool(&h, &structure, &mut Pass::Training(&mut rng))
+        .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
         .unwrap();
     assert_eq!(pooled.readout.dims(), [3, pooling.width()]);
     let coarser = pooled.coarser.unwrap();

@@ -43,12 +43,15 @@ fn pools_to_finite_rows_with_gradients() {
             NodeInput::Dense(x) => x,
             NodeInput::Sparse(matrix) => {
                 let numbers: Vec<f32> = matrix.csr().to_dense().into_iter().collect();
-                candle_core::Tensor::from_vec(numbers, matrix.shape(), &Device::Cpu).unwrap()
+                candle_core::Tensor::from_vec(numbers, matrix.shape(), &Device::Cpu)
+                    .unwrap()
+                    .into()
             }
+            NodeInput::Propagated(_) => unreachable!("features as they are"),
         };
         let h = lift.forward(&x, &mut Pass::Training(&mut rng)).unwrap();
         let pooled = pooling
-            .pool(&h, &structure, &mut Pass::Training(&mut rng))
+            .pool(&(&h).into(), &structure, &mut Pass::Training(&mut rng))
             .unwrap();
         assert_eq!(pooled.readout.dims(), [188, pooling.width()]);
         assert!(

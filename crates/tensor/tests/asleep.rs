@@ -25,7 +25,9 @@ fn ticks() -> u64 {
 fn a_pool_that_nobody_needs_uses_no_processor() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     for _ in 0..100 {
-        pool.install(|| egg_threads::together(3, || std::thread::sleep(Duration::from_micros(100))));
+        pool.install(|| {
+            egg_tensor::threads::parallel_for(3, || std::thread::sleep(Duration::from_micros(100)))
+        });
     }
     std::thread::sleep(Duration::from_millis(10));
     let before = ticks();

@@ -11,7 +11,7 @@
 /// let mut sum = 0.0;
 /// for (step, row) in order.iter().enumerate() {
 ///     if let Some(later) = order.get(step + 1) {
-///         egg_nn::prefetch(&rows, later * 2, 2);
+///         egg_tensor::prefetch(&rows, later * 2, 2);
 ///     }
 ///     sum += rows[row * 2];
 /// }

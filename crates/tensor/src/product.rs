@@ -11,8 +11,8 @@ use gemm::Parallelism;
 use crate::element::Element;
 
 /// A matrix in row-major order, or the transpose of one.
-#[derive(Clone, Copy)]
-pub(crate) struct Matrix<'a, T> {
+#[derive(Debug, Clone, Copy)]
+pub struct Matrix<'a, T> {
     data: &'a [T],
     rows: usize,
     columns: usize,
@@ -22,7 +22,10 @@ pub(crate) struct Matrix<'a, T> {
 
 impl<'a, T: Element> Matrix<'a, T> {
     /// The `rows` x `columns` matrix that `data` holds row by row.
-    pub(crate) fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
+    ///
+    /// # Panics
+    /// Unless it has as many numbers.
+    pub fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
         assert_eq!(data.len(), rows * columns, "a {rows} x {columns} matrix");
         Self {
             data,
@@ -34,7 +37,7 @@ impl<'a, T: Element> Matrix<'a, T> {
     }
 
     /// The transpose, without moving a number.
-    pub(crate) fn transposed(self) -> Self {
+    pub fn transposed(self) -> Self {
         Self {
             data: self.data,
             rows: self.columns,
@@ -46,7 +49,10 @@ impl<'a, T: Element> Matrix<'a, T> {
 }
 
 /// `left right`, row by row, in new memory.
-pub(crate) fn product<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>) -> Vec<T> {
+///
+/// # Panics
+/// As [`multiply`].
+pub fn product<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>) -> Vec<T> {
     let length = left.rows * right.columns;
     let mut out = Vec::with_capacity(length);
     multiply(left, right, &mut out.spare_capacity_mut()[..length]);
@@ -55,8 +61,21 @@ pub(crate) fn product<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>) -> 
     out
 }
 
+/// Writes `left right` over `out`, row by row.
+///
+/// # Panics
+/// As [`multiply`].
+pub fn multiply_over<T: Element>(left: Matrix<'_, T>, right: Matrix<'_, T>, out: &mut [T]) {
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`, and `multiply` only writes numbers to it.
+    let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<T>]) };
+    multiply(left, right, out);
+}
+
 /// Writes `left right` into `out`, row by row, and gives it back filled.
-pub(crate) fn multiply<'a, T: Element>(
+///
+/// # Panics
+/// Unless the inner dimensions agree and `out` has the length of the result.
+pub fn multiply<'a, T: Element>(
     left: Matrix<'_, T>,
     right: Matrix<'_, T>,
     out: &'a mut [MaybeUninit<T>],
@@ -133,6 +152,9 @@ mod tests {
                     let mut out = vec![MaybeUninit::new(f64::NAN); m * n];
                     assert_eq!(multiply(left, right, &mut out), want, "{m} x {k} by {k} x {n}");
                     assert_eq!(product(left, right), want, "{m} x {k} by {k} x {n}");
+                    let mut out = vec![f64::NAN; m * n];
+                    multiply_over(left, right, &mut out);
+                    assert_eq!(out, want, "{m} x {k} by {k} x {n}");
                 }
             }
             // Twice as many to a vector. Small whole numbers: the sums are exact.

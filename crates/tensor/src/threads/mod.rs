@@ -1,12 +1,20 @@
-#![doc = include_str!("../README.md")]
-#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Short loops, shared with rayon's threads, which stay awake for the next one.
+//!
+//! For work that comes in many small pieces with a little in between, as the layers of a small
+//! network do. How many threads there are is what rayon says (`RAYON_NUM_THREADS`, or the pool
+//! one is in); on one, everything is done on the calling thread.
+//!
+//! A thread that has helped spins until nothing has come for 200 microseconds (and for 5 ms at
+//! most, if its tasks are short), yielding its core meanwhile: rayon's own threads fall asleep after
+//! some microseconds, and waking one takes as long as such a loop. The price is processor time, up to 200
+//! microseconds per thread and pause.
 
-mod linger;
 mod parts;
+mod spin_wait;
 
 pub use parts::{Parts, parts};
 
-use linger::Waiting;
+use spin_wait::Waiting;
 
 /// How many threads besides the calling one could work on `pieces` pieces at once.
 pub fn helpers(pieces: usize) -> usize {
@@ -26,7 +34,7 @@ pub fn helpers(pieces: usize) -> usize {
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// let (next, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
-/// egg_threads::together(egg_threads::helpers(100), || {
+/// egg_tensor::threads::parallel_for(egg_tensor::threads::helpers(100), || {
 ///     loop {
 ///         let piece = next.fetch_add(1, Ordering::Relaxed);
 ///         if piece >= 100 {
@@ -40,7 +48,7 @@ pub fn helpers(pieces: usize) -> usize {
 ///
 /// # Panics
 /// If a call of `work` does, once all have come back.
-pub fn together(helpers: usize, work: impl Fn() + Sync) {
+pub fn parallel_for(helpers: usize, work: impl Fn() + Sync) {
     if helpers == 0 {
         return work();
     }
@@ -49,24 +57,24 @@ pub fn together(helpers: usize, work: impl Fn() + Sync) {
         for _ in 0..helpers {
             scope.spawn(|_| {
                 work();
-                linger::afterwards();
+                spin_wait::after_this_task();
             });
         }
         work();
     });
 }
 
-/// Two results, side by side if there is a thread for the first. As [`together`], it is
+/// Two results, side by side if there is a thread for the first. As [`parallel_for`], it is
 /// meant to be called inside a pool.
 ///
 /// ```
-/// assert_eq!(egg_threads::both(|| 6 * 7, || "and this thread"), (42, "and this thread"));
+/// assert_eq!(egg_tensor::threads::join(|| 6 * 7, || "and this thread"), (42, "and this thread"));
 /// ```
 ///
 /// # Panics
 /// If one of the two does, once both have come back; on one thread the second is not
 /// begun if the first does.
-pub fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+pub fn join<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
     if rayon::current_num_threads() == 1 {
         return (first(), second());
     }
@@ -75,7 +83,7 @@ pub fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() 
     let second = rayon::in_place_scope(|scope| {
         scope.spawn(|_| {
             found = Some(first());
-            linger::afterwards();
+            spin_wait::after_this_task();
         });
         second()
     });

@@ -15,7 +15,7 @@ pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
 fn worked(count: usize) -> Vec<usize> {
     let next = AtomicUsize::new(0);
     let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-    together(helpers(count), || {
+    parallel_for(helpers(count), || {
         while let Some(times) = times.get(next.fetch_add(1, Ordering::Relaxed)) {
             times.fetch_add(1, Ordering::Relaxed);
         }
@@ -52,10 +52,10 @@ fn others_do_help() {
         pool(2).install(|| both_call(&meet));
         met.into_inner()
     };
-    assert_eq!(met(&|meet| together(1, meet)), 2);
+    assert_eq!(met(&|meet| parallel_for(1, meet)), 2);
     assert_eq!(
         met(&|meet| {
-            both(meet, meet);
+            join(meet, meet);
         }),
         2
     );
@@ -64,7 +64,7 @@ fn others_do_help() {
 #[test]
 fn two_results_come_in_their_order_on_any_number_of_threads() {
     for threads in [1, 2, 3] {
-        let found = pool(threads).install(|| both(|| "first", || 2));
+        let found = pool(threads).install(|| join(|| "first", || 2));
         assert_eq!(found, ("first", 2));
     }
 }
@@ -78,9 +78,9 @@ fn nested_loops_come_to_an_end() {
             let each = |seed: usize| {
                 let sums = Mutex::new(0);
                 let next = AtomicUsize::new(0);
-                together(helpers(4), || {
+                parallel_for(helpers(4), || {
                     while next.fetch_add(1, Ordering::Relaxed) < 4 {
-                        let (ours, theirs) = both(|| worked(seed % 7).len(), || worked(seed % 5).len());
+                        let (ours, theirs) = join(|| worked(seed % 7).len(), || worked(seed % 5).len());
                         *sums.lock().unwrap_or_else(|_| unreachable!()) += ours + theirs;
                     }
                 });
@@ -89,7 +89,7 @@ fn nested_loops_come_to_an_end() {
             (0..2000).into_par_iter().map(each).sum()
         });
         let one = |seed: usize| 4 * (seed % 7 + seed % 5);
-        assert_eq!(total, (0..2000).map(one).sum());
+        assert_eq!(total, (0..2000).map(one).sum::<usize>());
     }
 }
 
@@ -99,7 +99,7 @@ fn a_panic_of_a_helper_comes_through() {
     let barrier = Barrier::new(2);
     pool(2).install(|| {
         let caller = std::thread::current().id();
-        together(1, || {
+        parallel_for(1, || {
             barrier.wait();
             assert_eq!(std::thread::current().id(), caller, "not the caller");
         });

@@ -1,12 +1,12 @@
-//! A thread that has helped waits a moment for the next piece of work.
+//! A thread that has helped spins for a moment, waiting for the next piece of work.
 //!
 //! A step of training is dozens of loops of some ten microseconds with a little
 //! work between them. rayon's threads fall asleep in that time, and waking one
 //! takes as long as such a loop: an epoch of GCN-EGG on PROTEINS on two threads
 //! took 1.12 times as long.
 //!
-//! Who lingers does what else there is to do, whatever it is. A thread that waits in
-//! [`together`](crate::together) or [`both`](crate::both) for others does not linger:
+//! A thread that spins does what else there is to do, whatever it is. A thread that waits in
+//! [`parallel_for`](super::parallel_for) or [`join`](super::join) for others does not spin:
 //! it has to go on when they are done. One that waits in `rayon::join` or `scope` can't
 //! be told from one that has nothing to do; if it helps somebody there, it may go on
 //! later by the length of one task and what [`LIMIT`] allows.
@@ -23,15 +23,15 @@ const PATIENCE: Duration = Duration::from_micros(200);
 const LIMIT: Duration = Duration::from_millis(5);
 
 thread_local! {
-    static LINGERS: Cell<bool> = const { Cell::new(false) };
+    static SPINS: Cell<bool> = const { Cell::new(false) };
     static WAITS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// To be called at the end of a task: when it is over, its thread waits for more.
 ///
 /// The wait is a task by itself, since nobody may have to wait for it.
-pub(crate) fn afterwards() {
-    if LINGERS.get() || WAITS.get() > 0 {
+pub(crate) fn after_this_task() {
+    if SPINS.get() || WAITS.get() > 0 {
         return;
     }
     let Some(here) = rayon::current_thread_index() else {
@@ -40,14 +40,14 @@ pub(crate) fn afterwards() {
     rayon::spawn(move || {
         // Another thread may have taken it, or this one at a time when it waits for somebody.
         if rayon::current_thread_index() == Some(here) && WAITS.get() == 0 {
-            linger();
+            spin();
         }
     });
 }
 
 /// Does what there is to do, until there has been nothing for a while.
-fn linger() {
-    let Some(_lingering) = Lingering::begin() else {
+fn spin() {
+    let Some(_spinning) = Spinning::begin() else {
         return;
     };
     let start = Instant::now();
@@ -66,11 +66,11 @@ fn linger() {
 
 /// One at a time on a thread: tasks that are done while it waits are not to wait
 /// on top of it.
-struct Lingering;
+struct Spinning;
 
-impl Lingering {
+impl Spinning {
     fn begin() -> Option<Self> {
-        if LINGERS.replace(true) {
+        if SPINS.replace(true) {
             return None;
         }
         #[cfg(test)]
@@ -79,9 +79,9 @@ impl Lingering {
     }
 }
 
-impl Drop for Lingering {
+impl Drop for Spinning {
     fn drop(&mut self) {
-        LINGERS.set(false);
+        SPINS.set(false);
     }
 }
 
@@ -108,32 +108,32 @@ mod tests {
     use std::thread::sleep;
 
     use super::*;
-    use crate::tests::pool;
-    use crate::{both, together};
+    use crate::threads::tests::pool;
+    use crate::threads::{join, parallel_for};
 
-    /// How often a thread has begun to linger.
+    /// How often a thread has begun to spin.
     pub(super) static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
     #[test]
-    fn a_thread_lingers_once_at_a_time() {
-        let first = Lingering::begin();
+    fn a_thread_spins_once_at_a_time() {
+        let first = Spinning::begin();
         assert!(first.is_some());
-        assert!(Lingering::begin().is_none());
+        assert!(Spinning::begin().is_none());
         assert!(
-            Lingering::begin().is_none(),
+            Spinning::begin().is_none(),
             "who was refused has not ended the first"
         );
         drop(first);
-        assert!(Lingering::begin().is_some());
+        assert!(Spinning::begin().is_some());
     }
 
     #[test]
-    fn who_has_helped_lingers() {
+    fn a_thread_that_helped_spins() {
         let (pool, barrier) = (pool(2), Barrier::new(2));
         let before = BEGUN.load(Ordering::Relaxed);
         for _ in 0..1000 {
             pool.install(|| {
-                together(1, || {
+                parallel_for(1, || {
                     barrier.wait();
                 });
             });
@@ -172,8 +172,8 @@ mod tests {
     fn nothing_piles_up_where_nobody_helps() {
         with_nobody_to_help(|| {
             for _ in 0..1000 {
-                together(1, || ());
-                both(|| (), || ());
+                parallel_for(1, || ());
+                join(|| (), || ());
             }
             assert_eq!(rayon::yield_local(), Some(Yield::Idle), "a task was left behind");
         });

@@ -6,6 +6,7 @@
 
 /// Runs `$body` for blocks of columns that cover `0..$width`: `$N` columns from `$at`
 /// on, `$N` being a constant.
+#[macro_export]
 macro_rules! for_columns {
     ($width:expr, $at:ident, $N:ident => $body:block) => {{
         let mut $at = 0;
@@ -26,11 +27,13 @@ macro_rules! for_columns {
         }
     }};
 }
-pub(crate) use for_columns;
 
-/// `N` numbers from `at` on.
+/// `N` numbers from `at` on, as an array.
+///
+/// # Panics
+/// If there are not as many.
 #[inline(always)]
-pub(crate) fn part<T: Copy + Default, const N: usize>(numbers: &[T], at: usize) -> [T; N] {
+pub fn part<T: Copy + Default, const N: usize>(numbers: &[T], at: usize) -> [T; N] {
     let mut part = [T::default(); N];
     part.copy_from_slice(&numbers[at..at + N]);
     part

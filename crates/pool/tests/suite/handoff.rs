@@ -1,14 +1,14 @@
-//! Rows that are relayed give the results and gradients of rows on candle's tape.
+//! Gradients that are handed from operation to operation are those that go over candle's tape.
 
 use std::sync::Arc;
 
 use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
-use egg_graph::conv::{GcnConv, NodeInput, SparseMatrix};
+use egg_graph::conv::{GcnConv, GinConv, NodeInput, SparseMatrix};
 use egg_graph::{Features, Graph, GraphDataset, PropagatedFeatures, Propagation};
-use egg_nn::{Parameters, Pass};
+use egg_nn::{Parameters, Pass, Tracked};
 use egg_pool::model::{Head, HeadConfig};
-use egg_pool::{Error, Pooled, Pooling, PoolingConfig, RelayedPooled, Structure};
+use egg_pool::{Pooled, Pooling, PoolingConfig, Structure};
 
 use crate::samples::{build, flat, mixed, node_count, normal, rng, structure};
 
@@ -50,67 +50,67 @@ impl Network {
         }
     }
 
-    fn plain(&self, pooling: &dyn Pooling, rectify: bool) -> Pooled {
+    /// What is pooled, and whatever is between two operations taken as it is, or from
+    /// candle's tape.
+    fn pooled(&self, pooling: &dyn Pooling, relu: bool, between: fn(Tracked) -> Tracked) -> Pooled {
         let mut rng = rng(0);
         let mut pass = Pass::Training(&mut rng);
         let mut x = self.input.clone();
         for conv in &self.convs {
-            let next = match rectify {
-                true => conv.forward_relu(&x, &self.propagation, &mut pass),
-                false => conv.forward(&x, &self.propagation, &mut pass),
+            let conv = if relu {
+                conv.clone().with_relu()
+            } else {
+                conv.clone()
             };
-            x = next.unwrap().into();
+            x = between(conv.forward(&x, &self.propagation, &mut pass).unwrap()).into();
         }
         let NodeInput::Dense(h) = x else {
             panic!("a layer gives a tensor")
         };
-        pooling.pool(&h, &self.structure, &mut pass).unwrap()
-    }
-
-    fn relayed(&self, pooling: &dyn Pooling, rectify: bool) -> Option<RelayedPooled> {
-        let mut rng = rng(0);
-        let mut pass = Pass::Training(&mut rng);
-        let mut h = self.convs[0]
-            .relay(&self.input, &self.propagation, &mut pass, rectify)
-            .unwrap();
-        for conv in &self.convs[1..] {
-            h = conv.relay_on(&h, &self.propagation, &mut pass, rectify).unwrap();
+        let pooled = pooling.pool(&h, &self.structure, &mut pass).unwrap();
+        Pooled {
+            readout: between(pooled.readout),
+            ..pooled
         }
-        Some(pooling.relayed()?.pool_relayed(&h, &self.structure).unwrap())
     }
+}
+
+fn handed_over(tracked: Tracked) -> Tracked {
+    tracked
+}
+
+fn on_the_tape(tracked: Tracked) -> Tracked {
+    tracked.tensor().into()
 }
 
 /// Results and gradients of every parameter, to the bit (0 and -0 are equal).
 fn check(network: &Network, more: &[(&str, &Var)]) {
-    let mut relayed_ones = Vec::new();
     for config in PoolingConfig::all() {
         let (pooling, _) = build(&config, WIDTH, DType::F64, 3);
-        for rectify in [true, false] {
-            let Some(relayed) = network.relayed(&*pooling, rectify) else {
-                continue;
-            };
-            relayed_ones.push(config.name());
-            let plain = network.plain(&*pooling, rectify);
-            assert_eq!(flat(relayed.readout.values()), flat(&plain.readout), "{config}");
-            assert_eq!(relayed.ranks, plain.ranks, "{config}");
+        for relu in [true, false] {
+            let handed = network.pooled(&*pooling, relu, handed_over);
+            let plain = network.pooled(&*pooling, relu, on_the_tape);
+            assert_eq!(flat(handed.readout.values()), flat(&plain.readout), "{config}");
+            assert_eq!(handed.ranks, plain.ranks, "{config}");
 
             let (rows, columns) = plain.readout.dims2().unwrap();
             let loss = |readout: &Tensor| (readout * normal(rows, columns, 50)).unwrap().sum_all().unwrap();
             let expected = loss(&plain.readout).backward().unwrap();
-            let found = loss(&relayed.readout.on_tape().unwrap()).backward().unwrap();
-            for (name, parameter) in network.parameters.trainable().chain(more.iter().copied()) {
-                let expected = flat(expected.get(parameter).unwrap());
-                assert!(expected.iter().any(|number| *number != 0.0), "{config}: {name}");
-                assert_eq!(
-                    flat(found.get(parameter).unwrap()),
-                    expected,
-                    "{config}, rectify {rectify}: {name}"
-                );
+            for found in [
+                loss(&handed.readout).backward().unwrap(),
+                egg_nn::backward(&loss(&handed.readout)).unwrap(),
+            ] {
+                for (name, parameter) in network.parameters.trainable().chain(more.iter().copied()) {
+                    let expected = flat(expected.get(parameter).unwrap());
+                    assert!(expected.iter().any(|number| *number != 0.0), "{config}: {name}");
+                    assert_eq!(
+                        flat(found.get(parameter).unwrap()),
+                        expected,
+                        "{config}, ReLU {relu}: {name}"
+                    );
+                }
             }
         }
-    }
-    for name in ["egg", "sum", "avg", "max"] {
-        assert!(relayed_ones.contains(&name), "{name} is not relayed");
     }
 }
 
@@ -119,59 +119,16 @@ fn there_is_no_tape_in_evaluation() {
     let network = Network::new(|rows| normal(rows, 3, 7).into());
     let mut rng = rng(0);
     let mut training = Pass::Training(&mut rng);
-    let relay = |pass: &mut Pass<'_>| {
+    let first = |pass: &mut Pass<'_>| {
         network.convs[0]
-            .relay(&network.input, &network.propagation, pass, true)
+            .forward(&network.input, &network.propagation, pass)
             .unwrap()
     };
-    assert!(!relay(&mut Pass::Evaluation).track_op());
-    let on_a_tape = relay(&mut training);
-    assert!(on_a_tape.track_op());
-    let next = network.convs[1].relay_on(&on_a_tape, &network.propagation, &mut Pass::Evaluation, true);
-    assert!(!next.unwrap().track_op());
-}
-
-#[test]
-fn layers_without_a_bias_are_relayed_too() {
-    let network = Network::new(|rows| normal(rows, 3, 7).into());
-    let mut rng = rng(2);
-    let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
-    let conv = GcnConv::without_bias(&mut parameters.root(&mut rng), 3, WIDTH).unwrap();
-    let mut pass = Pass::Training(&mut rng);
-    let plain = conv
-        .forward_relu(&network.input, &network.propagation, &mut pass)
-        .unwrap();
-    let relayed = conv
-        .relay(&network.input, &network.propagation, &mut pass, true)
-        .unwrap();
-    assert_eq!(flat(relayed.values()), flat(&plain));
-    let plain = network.structure.segments().sum(&plain).unwrap();
-    let relayed = network.structure.segments().sum_relayed(&relayed).unwrap();
-    let relayed = relayed.on_tape().unwrap();
-    let gradient = |sums: &Tensor| {
-        let gradients = sums.sqr().unwrap().sum_all().unwrap().backward().unwrap();
-        let (_, weight) = parameters.trainable().next().unwrap();
-        flat(gradients.get(weight).unwrap())
-    };
-    assert_eq!(gradient(&relayed), gradient(&plain));
-}
-
-#[test]
-fn rows_that_do_not_fit_are_refused() {
-    let network = Network::new(|rows| normal(rows, 3, 7).into());
-    let h = network.convs[0]
-        .relay(&network.input, &network.propagation, &mut Pass::Evaluation, true)
-        .unwrap();
-    let fewer = structure(&mixed()[..3]);
-    for config in PoolingConfig::all() {
-        for (width, structure) in [(WIDTH + 1, &network.structure), (WIDTH, &fewer)] {
-            let (pooling, _) = build(&config, width, DType::F64, 3);
-            if let Some(pooling) = pooling.relayed() {
-                let error = pooling.pool_relayed(&h, structure).unwrap_err();
-                assert!(matches!(error, Error::PoolingInput { .. }), "{config}: {error}");
-            }
-        }
-    }
+    assert!(!first(&mut Pass::Evaluation).is_tracked());
+    let tracked = first(&mut training);
+    assert!(tracked.is_tracked());
+    let next = network.convs[1].forward(&tracked.into(), &network.propagation, &mut Pass::Evaluation);
+    assert!(!next.unwrap().is_tracked());
 }
 
 #[test]
@@ -189,14 +146,13 @@ fn gradients_are_the_same_from_sparse_features() {
 #[test]
 fn gradients_are_the_same_from_dense_ones_and_reach_them() {
     let x = Var::from_tensor(&normal(node_count(&mixed()), 3, 7)).unwrap();
-    let network = Network::new(|_| NodeInput::Dense(x.as_tensor().clone()));
+    let network = Network::new(|_| (&x).into());
     check(&network, &[("x", &x)]);
 }
 
-/// A model's head takes the readout relayed, and parameters get their gradients without
-/// candle's sums.
+/// A model's head behind a readout.
 #[test]
-fn a_head_behind_a_relayed_readout_is_the_same() {
+fn gradients_go_through_a_head() {
     let network = Network::new(|rows| normal(rows, 3, 7).into());
     let config = HeadConfig::default();
     let none = HeadConfig {
@@ -208,20 +164,19 @@ fn a_head_behind_a_relayed_readout_is_the_same() {
         let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
         let head = Head::new(&mut parameters.root(&mut rng(5)), pooling.width(), 2, config).unwrap();
         // Dropout draws the same from the same generator.
-        let plain = network.plain(&*pooling, true).readout;
-        let plain = head.forward(&plain, &mut Pass::Training(&mut rng(6))).unwrap();
-        let relayed = network.relayed(&*pooling, true).unwrap().readout;
-        let relayed = head
-            .forward_relayed(&relayed, &mut Pass::Training(&mut rng(6)))
-            .unwrap();
-        assert_eq!(flat(&relayed), flat(&plain));
+        let scores = |between: fn(Tracked) -> Tracked| {
+            let readout = network.pooled(&*pooling, true, between).readout;
+            head.forward(readout, &mut Pass::Training(&mut rng(6))).unwrap()
+        };
+        let (handed, plain) = (scores(handed_over), scores(on_the_tape));
+        assert_eq!(flat(&handed), flat(&plain));
 
         let (rows, columns) = plain.dims2().unwrap();
         let loss = |scores: &Tensor| (scores * normal(rows, columns, 50)).unwrap().sum_all().unwrap();
         let expected = loss(&plain).backward().unwrap();
         for found in [
-            loss(&relayed).backward().unwrap(),
-            egg_nn::backward(&loss(&relayed)).unwrap(),
+            loss(&handed).backward().unwrap(),
+            egg_nn::backward(&loss(&handed)).unwrap(),
         ] {
             for (name, parameter) in network.parameters.trainable().chain(parameters.trainable()) {
                 let expected = flat(expected.get(parameter).unwrap());
@@ -265,18 +220,19 @@ fn propagated_features_give_the_same() {
     ];
     let mut pass = Pass::Training(&mut generator);
     for conv in convs {
-        for rectify in [true, false] {
-            let plain = conv.relay(&input, &matrix, &mut pass, rectify).unwrap();
-            let found = conv.relay_propagated(&propagated, &mut pass, rectify).unwrap();
+        for conv in [conv.clone(), conv.clone().with_relu()] {
+            let plain = conv.forward(&input, &matrix, &mut pass).unwrap();
+            let beforehand = NodeInput::Propagated(propagated.clone());
+            let found = conv.forward(&beforehand, &matrix, &mut pass).unwrap();
             let near = |found: &Tensor, expected: &Tensor| {
                 for (found, expected) in flat(found).iter().zip(flat(expected)) {
                     assert_abs_diff_eq!(*found, expected, epsilon = 1e-4 * expected.abs().max(1.0));
                 }
             };
             near(found.values(), plain.values());
-            let gradients = |h: &egg_nn::Relayed| {
-                let sums = structure(&graphs).segments().sum_relayed(h).unwrap();
-                let loss = sums.on_tape().unwrap().sqr().unwrap().sum_all().unwrap();
+            let gradients = |h: &Tracked| {
+                let sums = structure(&graphs).segments().sum(h).unwrap();
+                let loss = sums.sqr().unwrap().sum_all().unwrap();
                 egg_nn::backward(&loss).unwrap()
             };
             let (found, plain) = (gradients(&found), gradients(&plain));
@@ -289,7 +245,24 @@ fn propagated_features_give_the_same() {
             }
             assert!(compared > 0);
         }
-        let narrow = Arc::new(propagation.batch(&all).unwrap());
-        assert!(conv.relay_propagated(&narrow, &mut pass, true).is_err());
+        let other = NodeInput::Propagated(Arc::new(propagation.batch(&all).unwrap()));
+        assert!(conv.forward(&other, &matrix, &mut pass).is_err());
     }
+}
+
+#[test]
+fn only_a_gcn_takes_propagated_features() {
+    let graphs = [(2, vec![(0, 1)])];
+    let made = Graph::from_edges(2, &graphs[0].1)
+        .unwrap()
+        .with_features(Features::one_hot(vec![0, 1], 2).unwrap())
+        .unwrap();
+    let dataset = GraphDataset::single("pair", made);
+    let propagation = Propagation::gcn(&dataset);
+    let features = PropagatedFeatures::new(&propagation, dataset.features()).unwrap();
+    let input = NodeInput::Propagated(Arc::new(features.batch(&[0]).unwrap()));
+    let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();
+    let gin = GinConv::new(&mut parameters.root(&mut rng(1)), 2, 3).unwrap();
+    let error = gin.forward(&input, &propagation.matrix(&[0]).unwrap(), &mut Pass::Evaluation);
+    assert!(matches!(error, Err(egg_graph::Error::Propagated)));
 }

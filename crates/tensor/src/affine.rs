@@ -1,18 +1,17 @@
-//! The kernels of the linear layer, on slices in row-major order.
+//! `y = x W^T + b` and its gradient, on slices in row-major order.
 //!
-//! Rows are worked in blocks, so that the bias, the rectifier and its gate are
+//! Rows are worked in blocks, so that the bias, the ReLU and its gate are
 //! applied while a block is in cache.
 
 use std::borrow::Cow;
 
-use egg_threads::both;
-
 use crate::blocks::{map, map_unwritten};
-use crate::columns::{for_columns, part};
+use crate::columns::part;
 use crate::element::Element;
 use crate::product::{Matrix, multiply, product};
-use crate::relu::{gated, rectified};
-use crate::vectorised::vectorised;
+use crate::sums::{add_rows, gate_and_sum};
+use crate::threads::join;
+use crate::{for_columns, vectorised};
 
 /// Rows per block: enough for a product at full speed, few enough that the
 /// blocks of a batch of a thousand rows can be shared evenly.
@@ -25,19 +24,19 @@ const MOST_PARTIALS: usize = 32;
 /// the two of the gradients side by side.
 const ALONE_FROM: usize = 1 << 20;
 
-/// `x W^T + b`, rectified if asked for: rows x out.
-pub(crate) fn forward<T: Element>(
+/// `x W^T + b`, or its ReLU: rows x out.
+pub fn forward<T: Element>(
     x: &[T],
     weight: &[T],
     bias: Option<&[T]>,
     in_features: usize,
     out_features: usize,
-    rectify: bool,
+    relu: bool,
 ) -> Vec<T> {
     let rows = x.len() / in_features;
     if is_alone(rows, ROWS, in_features, out_features) {
         let mut out = in_halves(x, weight, in_features, out_features);
-        finish(&mut out, bias, out_features, rectify);
+        finish(&mut out, bias, out_features, relu);
         return out;
     }
     let weight = Matrix::new(weight, out_features, in_features).transposed();
@@ -46,7 +45,7 @@ pub(crate) fn forward<T: Element>(
         let rows = out.len() / out_features;
         let x = &x[block * ROWS * in_features..][..rows * in_features];
         let out = multiply(Matrix::new(x, rows, in_features), weight, out);
-        finish(out, bias, out_features, rectify);
+        finish(out, bias, out_features, relu);
         (out, ())
     });
     out
@@ -65,7 +64,7 @@ fn in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features
     let half = out_features / 2;
     let (first, second) = weight.split_at(half * in_features);
     let part = |weight, outputs| product(x, Matrix::new(weight, outputs, in_features).transposed());
-    let (left, right) = both(|| part(first, half), || part(second, out_features - half));
+    let (left, right) = join(|| part(first, half), || part(second, out_features - half));
     let mut out = Vec::with_capacity(left.len() + right.len());
     // A layer with one output has no first half.
     let mut left = left.chunks_exact(half.max(1));
@@ -77,11 +76,11 @@ fn in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features
 }
 
 vectorised! {
-    /// Adds the bias to each row and rectifies, in one pass.
-    fn finish<T>(out: &'a mut [T], bias: Option<&'a [T]>, width: usize, rectify: bool) -> () {
+    /// Adds the bias to each row and takes the ReLU, in one pass.
+    fn finish<T: Element>(out: &'a mut [T], bias: Option<&'a [T]>, width: usize, relu: bool) -> () {
         let Some(bias) = bias else {
-            if rectify {
-                out.iter_mut().for_each(|v| *v = rectified(*v));
+            if relu {
+                out.iter_mut().for_each(|v| *v = v.relu());
             }
             return;
         };
@@ -91,7 +90,7 @@ vectorised! {
                 let mut row = part::<T, N>(out, at);
                 for lane in 0..N {
                     let y = row[lane] + bias[lane];
-                    row[lane] = if rectify { rectified(y) } else { y };
+                    row[lane] = if relu { y.relu() } else { y };
                 }
                 out[at..at + N].copy_from_slice(&row);
             }
@@ -100,17 +99,19 @@ vectorised! {
 }
 
 /// Which gradients somebody needs; that of the weight always.
-#[derive(Clone, Copy)]
-pub(crate) struct Wanted {
-    pub(crate) input: bool,
-    pub(crate) bias: bool,
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// That of the input.
+    pub input: bool,
+    /// That of the bias.
+    pub bias: bool,
 }
 
 /// Gradients with respect to the input (if wanted), the weight and the bias (without
-/// meaning unless wanted), from the gradient `g` of the output and, if that was rectified, the output.
+/// meaning unless wanted), from the gradient `g` of the output and, if that is of a ReLU, the output.
 ///
 /// `dx = g W`, `dW = g^T x`, `db = g^T 1`, with `g` gated by `output > 0`.
-pub(crate) fn backward<T: Element>(
+pub fn backward<T: Element>(
     x: &[T],
     weight: &[T],
     output: Option<&[T]>,
@@ -158,7 +159,7 @@ pub(crate) fn backward<T: Element>(
             let g = Matrix::new(&g, rows, out_features);
             let weight_gradient = || product(g.transposed(), rows_of(block, rows));
             let (dw, dx) = match alone {
-                true => both(weight_gradient, || multiply(g, weight, dx)),
+                true => join(weight_gradient, || multiply(g, weight, dx)),
                 false => (weight_gradient(), multiply(g, weight, dx)),
             };
             (dx, (dw, db))
@@ -189,44 +190,6 @@ fn added<T: Element>(partials: Vec<(Vec<T>, Vec<T>)>) -> Option<(Vec<T>, Vec<T>)
             add(&mut db, &more_db);
             (dw, db)
         })
-}
-
-vectorised! {
-    /// The gradient where the rectified output is above 0, and 0 elsewhere; its
-    /// columns are added to `sums`.
-    fn gate_and_sum<T>(gradient: &'a [T], output: &'a [T], gated_out: &'a mut [T], sums: &'a mut [T]) -> () {
-        let width = sums.len();
-        for_columns!(width, at, N => {
-            let mut total = part::<T, N>(sums, at);
-            let rows = gradient.chunks_exact(width).zip(output.chunks_exact(width));
-            for (out, (g, y)) in gated_out.chunks_exact_mut(width).zip(rows) {
-                let (mut g, y) = (part::<T, N>(g, at), part::<T, N>(y, at));
-                for lane in 0..N {
-                    g[lane] = gated(g[lane], y[lane]);
-                    total[lane] += g[lane];
-                }
-                out[at..at + N].copy_from_slice(&g);
-            }
-            sums[at..at + N].copy_from_slice(&total);
-        });
-    }
-}
-
-vectorised! {
-    /// Adds the rows of a block to `sums`.
-    fn add_rows<T>(data: &'a [T], sums: &'a mut [T]) -> () {
-        let width = sums.len();
-        for_columns!(width, at, N => {
-            let mut total = part::<T, N>(sums, at);
-            for row in data.chunks_exact(width) {
-                let row = part::<T, N>(row, at);
-                for lane in 0..N {
-                    total[lane] += row[lane];
-                }
-            }
-            sums[at..at + N].copy_from_slice(&total);
-        });
-    }
 }
 
 fn add<T: Element>(sum: &mut [T], term: &[T]) {

@@ -5,12 +5,12 @@
 //! that order, and so no bit of the result.
 //!
 //! The calling thread takes blocks as well, and rayon's threads help
-//! ([`egg_threads`]).
+//! ([`threads`](crate::threads)).
 
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
-use egg_threads::Parts;
+use crate::threads::{Parts, helpers, parallel_for};
 
 /// Fewer numbers than this are done on the calling thread: waking a pool costs
 /// more than it saves.
@@ -18,7 +18,7 @@ const PARALLEL_FROM: usize = 1 << 14;
 
 /// Rows per block such that a block of `width` columns stays in a core's own
 /// cache.
-pub(crate) fn rows_in_cache(width: usize) -> usize {
+pub fn rows_in_cache(width: usize) -> usize {
     (8192 / width.max(1)).clamp(4, 1024)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn rows_in_cache(width: usize) -> usize {
 ///
 /// ```
 /// let mut numbers = [1.0, 2.0, 3.0];
-/// let sums = egg_nn::blocks::map_chunks(&mut numbers, 2, |index, chunk| {
+/// let sums = egg_tensor::blocks::map_chunks(&mut numbers, 2, |index, chunk| {
 ///     chunk.iter_mut().for_each(|number| *number *= 10.0);
 ///     (index, chunk.iter().sum::<f64>())
 /// });
@@ -49,7 +49,7 @@ pub fn map_chunks<T: Send, R: Send>(
 /// written to memory twice, the first time by one thread.
 ///
 /// ```
-/// let (squares, _) = egg_nn::blocks::map_new(5, 2, |index, chunk: &mut [f64]| {
+/// let (squares, _) = egg_tensor::blocks::map_new(5, 2, |index, chunk: &mut [f64]| {
 ///     chunk.iter_mut().zip(2 * index..).for_each(|(out, at)| *out = (at * at) as f64);
 /// });
 /// assert_eq!(squares, [0.0, 1.0, 4.0, 9.0, 16.0]);
@@ -72,7 +72,7 @@ pub fn map_new<T: Copy + Default + Send, R: Send>(
 
 /// [`map_new`] for work that writes all of its chunk without reading it, and shows so by
 /// giving it back: nothing is zeroed first.
-pub(crate) fn map_unwritten<T: Copy + Send, R: Send>(
+pub fn map_unwritten<T: Copy + Send, R: Send>(
     len: usize,
     chunk: usize,
     work: impl for<'a> Fn(usize, &'a mut [MaybeUninit<T>]) -> (&'a mut [T], R) + Sync,
@@ -101,7 +101,7 @@ pub(crate) fn map_unwritten<T: Copy + Send, R: Send>(
 /// gives the results in the order of the chunks.
 ///
 /// ```
-/// let sums = egg_nn::blocks::map(&[1, 2, 3], 2, |_, chunk| chunk.iter().sum::<i32>());
+/// let sums = egg_tensor::blocks::map(&[1, 2, 3], 2, |_, chunk| chunk.iter().sum::<i32>());
 /// assert_eq!(sums, [3, 3]);
 /// ```
 pub fn map<T: Sync, R: Send>(data: &[T], chunk: usize, work: impl Fn(usize, &[T]) -> R + Sync) -> Vec<R> {
@@ -109,14 +109,14 @@ pub fn map<T: Sync, R: Send>(data: &[T], chunk: usize, work: impl Fn(usize, &[T]
 }
 
 /// Shares blocks, `numbers` numbers in all, between the threads.
-pub(crate) fn share<B: Send, R: Send>(
+pub fn share<B: Send, R: Send>(
     numbers: usize,
     blocks: impl ExactSizeIterator<Item = B> + Send,
     work: impl Fn(usize, B) -> R + Sync,
 ) -> Vec<R> {
     let count = blocks.len();
     let blocks = blocks.enumerate();
-    let helpers = egg_threads::helpers(count);
+    let helpers = helpers(count);
     if numbers < PARALLEL_FROM || helpers == 0 {
         return blocks.map(|(index, block)| work(index, block)).collect();
     }
@@ -131,7 +131,7 @@ pub(crate) fn share<B: Send, R: Send>(
             results.push((index, result));
         }
     };
-    egg_threads::together(helpers, take);
+    parallel_for(helpers, take);
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(results.len(), count, "a result for each block");
     results.sort_unstable_by_key(|(index, _)| *index);

@@ -1,13 +1,11 @@
-//! f32 or f64, as the kernels of poolings need them.
+//! Numbers in descending order, those that are equal in the order of their positions.
 
-use candle_core::WithDType;
+use egg_tensor::Element;
 
-/// A float with what candle's trait lacks.
-pub(super) trait Element: WithDType + Default {
+/// f32 or f64, as choosing the best nodes needs them.
+pub(super) trait SortKey: Element {
     /// Something that is sorted instead of a number and a position.
     type Key: Ord + Copy + Send;
-
-    fn exp(self) -> Self;
 
     /// `ceil(ratio n)`, computed in this type as PyTorch does.
     fn share(ratio: f64, n: usize) -> usize;
@@ -20,20 +18,15 @@ pub(super) trait Element: WithDType + Default {
     fn position(key: Self::Key) -> usize;
 }
 
-macro_rules! element {
+macro_rules! sort_key {
     ($T:ident, $Bits:ident, $Key:ident) => {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "the low half of a key; a share of a count is a count"
         )]
-        impl Element for $T {
+        impl SortKey for $T {
             type Key = $Key;
-
-            #[inline(always)]
-            fn exp(self) -> Self {
-                $T::exp(self)
-            }
 
             fn share(ratio: f64, n: usize) -> usize {
                 ((ratio as $T) * (n as $T)).ceil() as usize
@@ -64,28 +57,8 @@ macro_rules! element {
     };
 }
 
-element!(f32, u32, u64);
-element!(f64, u64, u128);
-
-/// Calls a generic expression for the element type of a tensor or storage.
-macro_rules! for_element {
-    ($dtype:expr, $T:ident => $call:expr) => {
-        match $dtype {
-            candle_core::DType::F32 => {
-                type $T = f32;
-                $call
-            }
-            candle_core::DType::F64 => {
-                type $T = f64;
-                $call
-            }
-            other => Err(candle_core::Error::Msg(format!(
-                "poolings compute in f32 or f64, not {other:?}"
-            ))),
-        }
-    };
-}
-pub(super) use for_element;
+sort_key!(f32, u32, u64);
+sort_key!(f64, u64, u128);
 
 #[cfg(test)]
 mod tests {

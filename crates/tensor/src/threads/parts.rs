@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::helpers;
+use super::helpers;
 
 /// Pieces of work, in parts: each thread of a pool begins with a part of its own, the same in
 /// every loop over as many parts, and helps with the others when that is done. (A thread from
@@ -16,8 +16,8 @@ use crate::helpers;
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
 ///
-/// let (pieces, sum) = (egg_threads::Parts::even(0u32..100), AtomicU32::new(0));
-/// egg_threads::together(pieces.helpers(), || {
+/// let (pieces, sum) = (egg_tensor::threads::Parts::even(0u32..100), AtomicU32::new(0));
+/// egg_tensor::threads::parallel_for(pieces.helpers(), || {
 ///     while let Some(piece) = pieces.next() {
 ///         sum.fetch_add(piece, Ordering::Relaxed);
 ///     }
@@ -82,8 +82,8 @@ mod tests {
     use std::sync::Barrier;
 
     use super::*;
-    use crate::tests::pool;
-    use crate::together;
+    use crate::threads::parallel_for;
+    use crate::threads::tests::pool;
 
     fn all<P>(pieces: &Parts<P>) -> Vec<P> {
         std::iter::from_fn(|| pieces.next()).collect()
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn no_part_is_no_piece() {
-        assert_eq!(all(&Parts::<u8>::new([])), []);
+        assert!(all(&Parts::<u8>::new([])).is_empty());
         assert_eq!(Parts::<u8>::new([]).helpers(), 0);
     }
 
@@ -127,7 +127,7 @@ mod tests {
         pool(2).install(|| {
             for _ in 0..100 {
                 let pieces = Parts::even(0..2);
-                together(pieces.helpers(), || {
+                parallel_for(pieces.helpers(), || {
                     barrier.wait();
                     assert_eq!(pieces.next(), rayon::current_thread_index());
                 });
