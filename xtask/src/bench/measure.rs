@@ -74,12 +74,33 @@ impl Measured {
     }
 
     pub(super) fn verdict(&self) -> Verdict {
-        match (&self.error, self.ratio(Times::median), self.comparison.target) {
-            (Some(_), ..) => Verdict::Error,
-            (None, None, _) => Verdict::NotCompared,
-            (None, Some(_), None) => Verdict::Informational,
-            (None, Some(ratio), Some(target)) if ratio >= target => Verdict::Met,
-            (None, Some(_), Some(_)) => Verdict::Missed,
+        verdict(
+            self.error.is_some(),
+            self.ratio(Times::median),
+            self.comparison.target,
+        )
+    }
+}
+
+/// Of a comparison that failed, or has this ratio and this target.
+pub(super) fn verdict(failed: bool, ratio: Option<f64>, target: Option<f64>) -> Verdict {
+    match (ratio, target) {
+        _ if failed => Verdict::Error,
+        (None, _) => Verdict::NotCompared,
+        (Some(_), None) => Verdict::Informational,
+        (Some(ratio), Some(target)) if ratio >= target => Verdict::Met,
+        (Some(_), Some(_)) => Verdict::Missed,
+    }
+}
+
+impl Verdict {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Met => "MET",
+            Self::Missed => "MISSED",
+            Self::Informational => "-",
+            Self::NotCompared => "not compared",
+            Self::Error => "ERROR",
         }
     }
 }

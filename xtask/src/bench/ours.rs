@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
 pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: Option<&Backend>) -> Result<PathBuf> {
-    println!("Building the bench `{}` of {}", suite.bench, suite.package);
+    println!("Building the bench program of {}", suite.package);
     let mut cargo = workspace.cargo();
-    cargo.args(["bench", "-p", suite.package, "--bench", suite.bench]);
+    cargo.args(["bench", "-p", suite.package, "--bench", BENCH]);
     cargo.args(["--no-run", "--message-format=json-render-diagnostics"]);
     if let Some(backend) = backend {
         cargo.args(backend.cargo_flags());
@@ -27,19 +27,17 @@ pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: Option<&Backe
         .map_err(|e| Error::while_doing("could not start cargo", e))?;
     if !output.status.success() {
         return Err(Error::Failed(format!(
-            "the bench `{}` of {} does not build; the compiler's messages are above",
-            suite.bench, suite.package
+            "the bench program of {} does not build; the compiler's messages are above",
+            suite.package
         )));
     }
-    executables(&String::from_utf8_lossy(&output.stdout), suite.bench)
+    executables(&String::from_utf8_lossy(&output.stdout), BENCH)
         .remove(suite.package)
-        .ok_or_else(|| {
-            Error::Failed(format!(
-                "cargo named no executable for the bench `{}`",
-                suite.bench
-            ))
-        })
+        .ok_or_else(|| Error::Failed(format!("cargo named no bench program of {}", suite.package)))
 }
+
+/// The bench program of every package.
+pub(super) const BENCH: &str = "ratio";
 
 /// The programs that cargo's messages, one JSON object per line, say were built
 /// for the bench targets of a name, by package.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::bars::{Bar, bars};
 use super::machine::Conditions;
-use super::measure::{Measured, Times, Verdict};
-use super::svg::Bar;
+use super::measure::{Measured, Times};
 use crate::error::{Error, Result};
 use crate::terminal;
 
@@ -19,6 +19,12 @@ const HEADINGS: [&str; 6] = [
     "verdict",
 ];
 
+/// What the chart says of itself.
+const ABOUT: [&str; 2] = [
+    "Times as fast as the other side, of medians. Right of 1 (blue): ours is faster; left (orange): slower.",
+    "Thin line: from our worst round against their best to the reverse. Black mark: the target.",
+];
+
 /// What was measured of one suite.
 pub(super) struct Section {
     pub(super) suite: &'static str,
@@ -28,20 +34,8 @@ pub(super) struct Section {
     pub(super) skipped: Vec<String>,
 }
 
-impl Verdict {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Met => "MET",
-            Self::Missed => "MISSED",
-            Self::Informational => "-",
-            Self::NotCompared => "not compared",
-            Self::Error => "ERROR",
-        }
-    }
-}
-
 /// Milliseconds with as many digits as are worth reading.
-pub(super) fn time(seconds: f64) -> String {
+fn time(seconds: f64) -> String {
     let milliseconds = seconds * 1e3;
     match milliseconds {
         m if m >= 100.0 => format!("{m:.0}"),
@@ -171,7 +165,7 @@ pub(super) fn write(directory: &Path, name: &str, command: &str, sections: &[Sec
         [one] => one.clone(),
         all => json!({"suite": name, "suites": all}),
     };
-    let bars: Vec<Bar> = named(sections)
+    let chart: Vec<Bar> = named(sections)
         .filter_map(|(name, measured)| bar(name, measured))
         .collect();
     save(&directory.join(format!("{name}.json")), &format!("{json:#}\n"))?;
@@ -181,7 +175,7 @@ pub(super) fn write(directory: &Path, name: &str, command: &str, sections: &[Sec
     )?;
     save(
         &directory.join(format!("{name}.svg")),
-        &super::svg::bars(command, &bars),
+        &bars(command, &ABOUT, &chart),
     )?;
     println!("\nWrote {}.{{json,md,svg}}", directory.join(name).display());
     Ok(())
