@@ -4,38 +4,40 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::Options;
+use super::suite::Suite;
 use crate::backend::Backend;
 use crate::process::output_of;
 
 pub(super) struct Conditions {
-    pub(super) cpu: String,
-    pub(super) cores: usize,
+    cpu: String,
+    cores: usize,
     /// Of each process.
-    pub(super) threads: usize,
+    threads: usize,
     /// Of each side.
-    pub(super) processes: usize,
-    pub(super) rounds: usize,
+    processes: usize,
+    rounds: usize,
     /// Seconds that a turn lasts at least.
-    pub(super) turn: f64,
+    turn: f64,
     /// The linear algebra of our side, if it has any.
-    pub(super) backend: Option<String>,
+    backend: Option<String>,
     /// What each side said about itself when it was ready.
-    pub(super) ours: Value,
+    ours: Value,
     /// The peer's, or why there is none.
-    pub(super) peer: Result<Value, String>,
+    peer: Result<Value, String>,
 }
 
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-pub(super) fn cpu() -> String {
+fn cpu() -> String {
     egg_results::processor()
         .or_else(|| output_of(Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"])))
         .unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-pub(super) fn describe(backend: &Backend) -> String {
+fn describe(backend: &Backend) -> String {
     match backend.openblas() {
         Some(openblas) => format!(
             "OpenBLAS {}, {} kernels, {}",
@@ -48,6 +50,26 @@ pub(super) fn describe(backend: &Backend) -> String {
 }
 
 impl Conditions {
+    pub(super) fn new(
+        options: &Options,
+        suite: &Suite,
+        backend: Option<&Backend>,
+        ours: Value,
+        peer: Result<Value, String>,
+    ) -> Self {
+        Self {
+            cpu: cpu(),
+            cores: cores(),
+            threads: options.threads(),
+            processes: options.processes.get(),
+            rounds: options.rounds(),
+            turn: suite.turn,
+            backend: backend.map(describe),
+            ours,
+            peer,
+        }
+    }
+
     /// What is the same for all suites of a run.
     pub(super) fn common(&self) -> Vec<String> {
         let side_by_side = match self.processes {

@@ -29,7 +29,7 @@ use crate::workspace::Workspace;
 
 use child::{Runner, SideBySide};
 use machine::Conditions;
-use report::Section;
+use report::{Section, Unit};
 use suite::{Comparison, Suite};
 use suites::{MEMORY, TIMED};
 
@@ -170,18 +170,13 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         let message = format!("no comparison has \"{}\" in its name", options.only);
         return Err(Error::Failed(message));
     }
-    if let [(suite, comparisons)] = chosen.as_slice()
-        && suite.name == MEMORY.name
-    {
-        if options.processes.get() > 1 {
-            let message = "--processes is for times; `memory` is of one process";
-            return Err(Error::Failed(message.into()));
-        }
-        return memory::run(workspace, options, comparisons);
-    }
     let (mut sections, mut failures) = (Vec::new(), Vec::new());
     for (suite, comparisons) in chosen {
-        match measured(workspace, options, suite, &comparisons) {
+        let section = match suite.name == MEMORY.name {
+            true => memory::measured(workspace, options, &comparisons),
+            false => measured(workspace, options, suite, &comparisons),
+        };
+        match section {
             Ok(section) => sections.push(section),
             // One suite that can't be measured is no reason to lose the others.
             Err(error @ Error::Failed(_)) if suites.len() > 1 => {
@@ -277,22 +272,17 @@ fn measured(
             peer,
         ));
     }
-    let conditions = Conditions {
-        cpu: machine::cpu(),
-        cores: machine::cores(),
-        threads: options.threads(),
-        processes: options.processes.get(),
-        rounds: options.rounds(),
-        turn: suite.turn,
-        backend: backend.as_ref().map(machine::describe),
-        ours: ours.ready().clone(),
-        peer: peer
-            .as_ref()
-            .map(|peer| peer.ready().clone())
-            .map_err(String::clone),
-    };
+    let ready = peer.as_ref().map(|peer| peer.ready().clone());
+    let conditions = Conditions::new(
+        options,
+        suite,
+        backend.as_ref(),
+        ours.ready().clone(),
+        ready.map_err(String::clone),
+    );
     Ok(Section {
         suite: suite.name,
+        unit: Unit::Seconds,
         conditions,
         results,
         skipped,
