@@ -6,19 +6,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::Tensor;
 use egg_cluster::egg::EggConfig;
 use egg_cluster::kmeans::KMeansConfig;
 use egg_cluster::metrics::Contingency;
-use egg_cluster::vgae::{
-    Autoencoder, AutoencoderConfig, Control, EncoderConfig, GraphEncoder, Likelihood, LinkTask,
-    exact_likelihood, sampled_likelihood,
-};
+use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, Control, Likelihood};
 use egg_geometry::RankRule;
-use egg_graph::conv::NodeInput;
-use egg_graph::synthetic::BlockModel;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
-use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass, backward};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

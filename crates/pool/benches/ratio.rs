@@ -6,19 +6,14 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use candle_core::DType;
 use egg_autodiff::{Flatten, RankRule};
 use egg_graph::synthetic::CovarianceSet;
-use egg_graph::{
-    GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, batches, random_order, read_tu,
-};
-use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, backward, cross_entropy};
+use egg_graph::{GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, read_tu};
 use egg_pool::PoolingConfig;
-use egg_pool::data::{Batch, BatchTargets, Convolved, PreparedGraphs};
-use egg_pool::model::{Architecture, Model, ModelConfig};
+use egg_pool::data::Convolved;
+use egg_pool::model::{Architecture, ModelConfig};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;

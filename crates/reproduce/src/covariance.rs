@@ -2,7 +2,7 @@
 //! the tables of docs/TRAINING.md.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use egg_graph::synthetic::CovarianceSet;
@@ -52,7 +52,7 @@ fn dataset(training: usize) -> Result<GraphDataset> {
 
 /// Does it.
 pub(crate) fn run(request: &Request) -> Result<()> {
-    let revision = provenance::revision(Path::new("."));
+    let revision = provenance::revision();
     let mut records = Vec::new();
     for (title, rectify) in [("linear convolutions", false), ("ReLU convolutions", true)] {
         println!(

@@ -182,8 +182,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         ControlFlow::Continue(())
     };
     if let Some(path) = &request.record {
-        let folder = path.parent().unwrap_or(path);
-        let revision = Some(provenance::revision(folder));
+        let revision = Some(provenance::revision());
         let budget = Budget::new(request.budget);
         let done = growing::extend(path, &experiment, &graphs, revision, &budget, &follow)?;
         let wanted = experiment.repetitions;

@@ -1,6 +1,6 @@
 //! How time and memory of clustering grow with a graph.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -245,7 +245,7 @@ pub fn run(request: &Request) -> Result<()> {
         cpu_exponent: exponent(&graphs, |line| line.epoch_cpu_seconds),
         exponent: exponent(&graphs, |line| line.epoch_seconds),
         graphs,
-        revision: provenance::revision(Path::new(".")),
+        revision: provenance::revision(),
         threads: rayon::current_num_threads(),
     };
     if let (Some(by_clock), Some(by_cpu)) = (record.exponent, record.cpu_exponent) {

@@ -1,7 +1,7 @@
 //! Chooses settings for node clustering without labels.
 
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use egg_cluster::pipeline::{Grid, Preset, tune};
@@ -64,7 +64,7 @@ pub fn run(request: &Request) -> Result<()> {
             .iter()
             .map(|dataset| json!({"name": dataset.name(), "fingerprint": dataset.fingerprint()}));
         let record = json!({
-            "revision": provenance::revision(Path::new(".")),
+            "revision": provenance::revision(),
             "data": data.collect::<Vec<_>>(),
             "seeds": seeds,
             "grid": grid,

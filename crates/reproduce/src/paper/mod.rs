@@ -40,7 +40,7 @@ pub fn run(request: &Request, results: &Path) -> Result<()> {
         results,
         places: Places::new(results),
         budget: Budget::new(request.budget),
-        revision: provenance::revision(results),
+        revision: provenance::revision(),
     };
     for table in &request.table {
         match table {
