@@ -1,10 +1,9 @@
 //! `cargo xtask demo`: the quickest way to see the project do something.
 
-use std::process::Stdio;
-
 use clap::Args;
 
 use crate::error::{Error, Result};
+use crate::process;
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
 
@@ -28,15 +27,10 @@ pub(crate) fn command(workspace: &Workspace) -> Result<()> {
     cargo.args(["--bin", "egg", "--", "demo", "--out"]);
     cargo.arg(workspace.scratch("demo")?);
     backend.apply(&mut cargo);
-    let status = cargo
-        .stdin(Stdio::null())
-        .status()
-        .map_err(|e| Error::while_doing("could not start cargo", e))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Error::Failed(
+    match process::status_of(&mut cargo)?.success() {
+        true => Ok(()),
+        false => Err(Error::Failed(
             "the demo failed; `cargo xtask test` shows what is wrong with this checkout".into(),
-        ))
+        )),
     }
 }

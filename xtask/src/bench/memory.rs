@@ -65,7 +65,7 @@ pub(super) fn measured(
         ours_ready = ours.map_or(ours_ready, |(_, ready)| ready);
         peer_ready = peer.map(|(_, ready)| ready).or(peer_ready);
     }
-    let conditions = Conditions::new(options, &MEMORY, Some(&backend), ours_ready, peer_ready);
+    let conditions = Conditions::new(options, &MEMORY, Some(&backend), &ours_ready, peer_ready.as_ref());
     Ok(Section {
         suite: MEMORY.name,
         unit: Unit::Megabytes,

@@ -272,14 +272,8 @@ fn measured(
             peer,
         ));
     }
-    let ready = peer.as_ref().map(|peer| peer.ready().clone());
-    let conditions = Conditions::new(
-        options,
-        suite,
-        backend.as_ref(),
-        ours.ready().clone(),
-        ready.map_err(String::clone),
-    );
+    let peer = peer.as_ref().map(SideBySide::ready);
+    let conditions = Conditions::new(options, suite, backend.as_ref(), ours.ready(), peer);
     Ok(Section {
         suite: suite.name,
         unit: Unit::Seconds,

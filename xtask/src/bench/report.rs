@@ -162,11 +162,11 @@ fn remarks(sections: &[Section]) -> Vec<String> {
 fn conditions(sections: &[Section]) -> Vec<String> {
     let mut lines = sections
         .first()
-        .map_or(Vec::new(), |first| first.conditions.common());
+        .map_or(Vec::new(), |first| first.conditions.common.clone());
     for section in sections {
-        let own = section.conditions.own();
+        let own = &section.conditions.own;
         match sections.len() {
-            1 => lines.extend(own),
+            1 => lines.extend(own.clone()),
             _ => lines.push(format!("{}: {}", section.suite, own.join("; "))),
         }
     }
@@ -284,7 +284,7 @@ fn document(section: &Section) -> Value {
     json!({
         "suite": section.suite,
         "unit": section.unit.name(),
-        "conditions": section.conditions.json(),
+        "conditions": section.conditions.json,
         "comparisons": comparisons,
         "skipped": section.skipped,
     })

@@ -1,9 +1,9 @@
 //! Passing on to `egg-reproduce`, which makes the paper's tables and figures.
 
 use std::ffi::OsStr;
-use std::process::Stdio;
 
 use crate::error::{Error, Result};
+use crate::process;
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
 
@@ -27,9 +27,7 @@ pub(super) fn run(workspace: &Workspace, task: &str, ours: &[&OsStr], words: &[S
     if let Ok(here) = std::env::current_dir() {
         cargo.current_dir(here);
     }
-    let status = cargo.stdin(Stdio::null()).status();
-    let status = status.map_err(|e| Error::while_doing("could not start cargo", e))?;
-    match status.code() {
+    match process::status_of(&mut cargo)?.code() {
         Some(0) => Ok(()),
         // It has said what was wrong, and how it was called is its business too.
         Some(code) => std::process::exit(code),

@@ -4,15 +4,10 @@
 //!
 //! The programs are those that `cargo xtask test` builds anyway.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::Stdio;
-
 use super::child::{Runner, TaskChild};
 use super::suite::{Side, Suite};
 use super::suites::{MEMORY, TIMED};
 use super::{memory, ours};
-use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
@@ -22,14 +17,15 @@ const TINY: &str = "EGG_BENCH_TINY";
 
 pub(super) fn run(workspace: &Workspace) -> Result<()> {
     let backend = setup::prepare(workspace, Install::Not)?;
-    let programs = build(workspace, &backend)?;
+    // As the tests have them: no other set of packages, features or options, so
+    // that nothing heavy is compiled for it.
+    let tests = ["test", "--workspace", "--exclude", "xtask"];
+    let programs = ours::programs(workspace, &tests, Some(&backend))?;
     let (mut passed, mut failures) = (0, Vec::new());
     for suite in TIMED {
-        let program = programs
-            .get(suite.package)
-            .ok_or_else(|| Error::Failed(format!("cargo named no bench program of {}", suite.package)))?;
+        let program = ours::of_package(&programs, suite)?;
         let inputs = workspace.scratch(&format!("bench/inputs/tiny-{}", suite.name))?;
-        let mut command = ours::command(program, &inputs, Some(&backend), 2);
+        let mut command = ours::command(&program, &inputs, Some(&backend), 2);
         let mut child = TaskChild::start("our side", command.env(TINY, "1")).map_err(Error::Failed)?;
         for task in compared(suite) {
             match child.run(&task) {
@@ -65,32 +61,6 @@ fn compared(suite: &Suite) -> Vec<String> {
     tasks.sort();
     tasks.dedup();
     tasks
-}
-
-/// The bench program of each package, as the tests have it: no other set of
-/// packages, features or options, so that nothing heavy is compiled for it.
-fn build(workspace: &Workspace, backend: &Backend) -> Result<BTreeMap<String, PathBuf>> {
-    let mut cargo = workspace.cargo();
-    cargo.args(["test", "--workspace", "--exclude", "xtask"]);
-    cargo.args(backend.cargo_flags());
-    cargo.args([
-        "--bench",
-        ours::BENCH,
-        "--no-run",
-        "--message-format=json-render-diagnostics",
-    ]);
-    backend.apply(&mut cargo);
-    let output = cargo
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|e| Error::while_doing("could not start cargo", e))?;
-    if !output.status.success() {
-        return Err(Error::Failed("the bench programs do not build".into()));
-    }
-    Ok(ours::executables(
-        &String::from_utf8_lossy(&output.stdout),
-        ours::BENCH,
-    ))
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 mod libfuzzer;
 
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
+use crate::process;
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
 
@@ -102,11 +102,7 @@ fn random(workspace: &Workspace, options: &Options) -> Result<()> {
         cargo.arg("--input").arg(input);
     }
     backend.apply(&mut cargo);
-    let status = cargo
-        .stdin(Stdio::null())
-        .status()
-        .map_err(|e| Error::while_doing("could not start cargo", e))?;
-    match status.success() {
+    match process::status_of(&mut cargo)?.success() {
         true => Ok(()),
         false => Err(Error::Failed("something went wrong; see above".into())),
     }
