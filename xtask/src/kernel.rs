@@ -14,24 +14,10 @@ use crate::openblas::{OpenBlas, Probe};
 const VARIABLE: &str = "OPENBLAS_CORETYPE";
 
 /// Kernels without AVX.
+#[rustfmt::skip] // It is a list.
 const SSE_ERA: &[&str] = &[
-    "Unknown",
-    "Generic",
-    "Katmai",
-    "Coppermine",
-    "Northwood",
-    "Prescott",
-    "Banias",
-    "Atom",
-    "Core2",
-    "Penryn",
-    "Dunnington",
-    "Nehalem",
-    "Athlon",
-    "Opteron",
-    "Opteron_SSE3",
-    "Barcelona",
-    "Bobcat",
+    "Unknown", "Generic", "Katmai", "Coppermine", "Northwood", "Prescott", "Banias", "Atom", "Core2",
+    "Penryn", "Dunnington", "Nehalem", "Athlon", "Opteron", "Opteron_SSE3", "Barcelona", "Bobcat",
     "Nano",
 ];
 

@@ -2,8 +2,12 @@
 //!
 //! This program must build in seconds on a fresh machine and must not need
 //! BLAS: it is what finds out whether there is one. The one command that needs
-//! more, `data`, is built when it is first called.
+//! more, `data`, is built when it is first called; what computes is in other programs.
 
+#[cfg_attr(
+    not(feature = "data"),
+    expect(dead_code, reason = "only `data` looks at its words")
+)]
 mod arguments;
 mod backend;
 mod bench;
@@ -29,32 +33,42 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use clap::{CommandFactory, Parser, Subcommand};
+
 use arguments::Arguments;
+use bench::Words;
 use error::{Error, Result};
 use workspace::Workspace;
 
-const HELP: &str = "\
-cargo xtask COMMAND [OPTIONS]
-
-Commands:
-  setup   find OpenBLAS, install it if it is missing, choose its kernels
-  test    run every check, cheapest first
-  data    list, fetch and verify the benchmark data sets
-  fuzz    random input for everything that reads files
-  demo    build `egg`, train, cluster, and write a report
-  bench   measure against other libraries, interleaved, as ratios
-
-`cargo xtask COMMAND --help` says more about one command.
-
+const ENVIRONMENT: &str = "\
 Environment:
   EGG_BACKEND=openblas|pure-rust   force the linear algebra backend; without
                                    it OpenBLAS is used where it can be had
-  EGG_DATASETS=DIR                 a folder that has benchmark data already
-";
+  EGG_DATASETS=DIR                 a folder that has benchmark data already";
+
+/// Set-up, checks, data sets, benchmarks and the demo.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = ENVIRONMENT)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Setup(setup::Options),
+    Test(test::Options),
+    /// List, fetch and verify the benchmark data sets
+    #[command(disable_help_flag = true)]
+    Data(Words),
+    Fuzz(fuzz::Options),
+    Demo(demo::Options),
+    Bench(bench::Options),
+}
 
 fn main() -> ExitCode {
     process_group::forward_signals();
-    match dispatch(Arguments::from_command_line()) {
+    match dispatch(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Usage { message, help }) => {
             eprintln!("error: {message}\n\n{help}");
@@ -70,56 +84,68 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(mut arguments: Arguments) -> Result<()> {
-    let Some(command) = arguments.next() else {
-        terminal::show(HELP.as_bytes());
+fn dispatch(cli: Cli) -> Result<()> {
+    let Some(command) = cli.command else {
+        terminal::show(Cli::command().render_help().to_string().as_bytes());
         return Ok(());
     };
-    let run = match command.as_str() {
-        "setup" => setup::command,
-        "test" => test::command,
-        "data" => data::command,
-        "fuzz" => fuzz::command,
-        "demo" => demo::command,
-        "bench" => bench::command,
-        "help" | "--help" | "-h" => {
-            terminal::show(HELP.as_bytes());
-            return Ok(());
-        }
-        _ => {
-            return Err(Error::usage(format!("there is no command `{command}`"), HELP));
-        }
-    };
-    run(&Workspace::find()?, arguments)
+    let workspace = Workspace::find()?;
+    match command {
+        Command::Setup(options) => setup::command(&workspace, &options),
+        Command::Test(options) => test::command(&workspace, &options),
+        Command::Data(words) => data::command(&workspace, Arguments::new(words.words)),
+        Command::Fuzz(options) => fuzz::command(&workspace, &options),
+        Command::Demo(_) => demo::command(&workspace),
+        Command::Bench(options) => bench::command(&workspace, &options),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::error::ErrorKind;
+
     use super::*;
 
-    fn run(line: &str) -> Result<()> {
-        dispatch(Arguments::new(line.split_whitespace().map(String::from)))
+    fn parsed(line: &str) -> std::result::Result<Cli, clap::Error> {
+        Cli::try_parse_from(std::iter::once("xtask").chain(line.split_whitespace()))
     }
 
     #[test]
-    fn help_succeeds_everywhere() {
-        for line in ["", "--help", "help", "setup --help", "test -h"] {
-            assert!(run(line).is_ok(), "{line:?}");
-        }
+    fn every_command_has_help() {
+        Cli::command().debug_assert();
         for line in [
+            "--help",
+            "help",
+            "setup --help",
+            "test -h",
             "demo --help",
             "fuzz --help",
             "fuzz --target npy --seconds 5 --help",
             "bench --help",
             "bench geometry --help",
         ] {
-            assert!(run(line).is_ok(), "{line:?}");
+            let error = parsed(line).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::DisplayHelp, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_other_programs_do_is_passed_on() {
+        for line in [
+            "bench paper --table gcn --dataset MUTAG --reps 1",
+            "bench paper --help",
+            "bench scale --rounds 3",
+            "data prepare MUTAG --to x",
+            "data --help",
+        ] {
+            assert!(parsed(line).is_ok(), "{line:?}");
         }
     }
 
     #[cfg(feature = "data")]
     #[test]
     fn data_understands_what_it_should() {
+        let run = |line: &str| dispatch(parsed(line).unwrap());
         for line in ["data --help", "data prepare -h", "data list --help"] {
             assert!(run(line).is_ok(), "{line:?}");
         }
@@ -150,8 +176,10 @@ mod tests {
             "bench geology",
             "bench geometry --rounds 0",
             "bench geometry --rounds many",
+            "bench --smoke --rounds 3",
+            "bench geometry graph",
         ] {
-            assert!(matches!(run(line), Err(Error::Usage { .. })), "{line:?}");
+            assert_eq!(parsed(line).unwrap_err().exit_code(), 2, "{line:?}");
         }
     }
 }

@@ -4,8 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::arguments::Arguments;
-use crate::dispatch;
+use clap::Parser;
+
+use crate::Cli;
 
 /// What stands for something else in a page.
 const PLACEHOLDERS: [&str; 8] = ["COMMAND", "SUITE", "NAME", "NAMES", "DIR", "CRATE", "STAGE", "N"];
@@ -75,16 +76,10 @@ fn problem(words: &[String]) -> Option<String> {
         return None;
     }
     match words.first().map(String::as_str)? {
+        // What is passed on to another program is that one's to check.
         "xtask" => {
-            let asked = words[1..].iter().cloned().chain(["--help".to_owned()]);
-            // Without the feature it would be built now.
-            if words.get(1).is_some_and(|word| word == "data") && !cfg!(feature = "data") {
-                return None;
-            }
-            // Help is given where it is met: all words before it were understood.
-            dispatch(Arguments::new(asked))
-                .err()
-                .map(|error| format!("{error:?}"))
+            let error = Cli::try_parse_from(words).err()?;
+            (error.exit_code() != 0).then(|| error.to_string())
         }
         // Tools that judge dependencies: packages of others, where there is one.
         "install" if words[1..].iter().all(|word| word.starts_with("cargo-")) => None,
@@ -171,7 +166,7 @@ fn what_is_not_there_is_found() {
     let problem = |command: &str| problem(&commands(&format!("$ {command}\n"))[0]);
     for fine in [
         "cargo xtask demo    # shows it",
-        "A=1 cargo run --release -p egg-pool --example train -- PROTEINS --no-such-option",
+        "A=1 cargo run --release -p egg-report --example gallery -- PROTEINS --no-such-option",
         "cargo install --path crates/cli --no-default-features --features pure-rust",
         "cargo xtask bench geometry --rounds 3",
         "cargo xtask bench SUITE --help",
@@ -182,8 +177,8 @@ fn what_is_not_there_is_found() {
         "cargo xtask dmeo",
         "cargo xtask bench geometry --round 3",
         "cargo xtask bench geology",
-        "cargo run -p egg-pol --example train",
-        "cargo run -p egg-pool --example trian",
+        "cargo run -p egg-repot --example gallery",
+        "cargo run -p egg-report --example galery",
         "cargo install --path crates/clo",
         "cargo install --path crates/cli --features pure",
         "cargo make",

@@ -1,11 +1,12 @@
 //! Running a child with a time limit, and reading along with what it prints.
 
 use std::io::{self, BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::error::{Error, Result};
 use crate::process_group;
 use crate::terminal;
 
@@ -90,6 +91,12 @@ fn lines_of(child: &mut Child) -> Receiver<Vec<u8>> {
         });
     }
     receiver
+}
+
+/// Runs a cargo that prints for itself, to its end.
+pub(crate) fn status_of(cargo: &mut Command) -> Result<ExitStatus> {
+    let status = cargo.stdin(Stdio::null()).status();
+    status.map_err(|e| Error::while_doing("could not start cargo", e))
 }
 
 /// What a child printed, if it could be started and ended well.

@@ -126,11 +126,12 @@ mod unix {
 
         fn wait_for_a_signal(file: &Path) {
             forward_signals();
-            let mut command = Command::new("sh");
-            command.args(["-c", "echo $$ > \"$0\"; exec sleep 60"]).arg(file);
-            separate(&mut command);
+            let mut command = Command::new("sleep");
+            separate(command.arg("60"));
             let mut child = command.spawn().unwrap();
             watch(Some(&child));
+            // Only now: whoever reads it may send the signal at once.
+            std::fs::write(file, format!("{}\n", child.id())).unwrap();
             child.wait().unwrap();
         }
 

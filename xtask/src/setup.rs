@@ -1,6 +1,7 @@
 //! `cargo xtask setup`: decides the backend and makes the machine fit for it.
 
-use crate::arguments::{self, Arguments};
+use clap::Args;
+
 use crate::backend::{Backend, Forced};
 use crate::error::{Error, Result};
 use crate::kernel::{self, Chosen};
@@ -9,24 +10,21 @@ use crate::package_manager::{PackageManager, Privilege};
 use crate::terminal;
 use crate::workspace::Workspace;
 
-const HELP: &str = "\
-cargo xtask setup [--no-install]
-
-Links and runs a small program to see whether there is a usable OpenBLAS. If
-not, installs it with apt-get, dnf, pacman or brew: as root, or with sudo where
-that asks no password. Then makes sure it uses the processor's best kernels; a
-choice other than OpenBLAS's own is written to .cargo/openblas.toml, which is
-not committed and may be deleted.
-
-Without OpenBLAS the pure-Rust backend is used; nothing fails for want of it.
-
-Options:
-  --no-install   look, but install nothing
-
-Environment:
-  EGG_BACKEND=openblas    fail if there is no OpenBLAS
-  EGG_BACKEND=pure-rust   don't look for OpenBLAS
-";
+/// Find OpenBLAS, install it if it is missing, choose its kernels
+///
+/// Links and runs a small program to see whether there is a usable OpenBLAS. If not, installs it with apt-get, dnf,
+/// pacman or brew: as root, or with sudo where that asks no password. Then makes sure it uses the processor's best
+/// kernels; a choice other than OpenBLAS's own is written to .cargo/openblas.toml, which is not committed and may be
+/// deleted.
+///
+/// Without OpenBLAS the pure-Rust backend is used; nothing fails for want of it, unless EGG_BACKEND=openblas says so.
+/// With EGG_BACKEND=pure-rust OpenBLAS is not looked for.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Look, but install nothing
+    #[arg(long)]
+    no_install: bool,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Install {
@@ -34,18 +32,11 @@ pub(crate) enum Install {
     Not,
 }
 
-pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
-    let mut install = Install::Allowed;
-    while let Some(word) = arguments.next() {
-        match word.as_str() {
-            "--no-install" => install = Install::Not,
-            word if arguments::is_help(word) => {
-                terminal::show(HELP.as_bytes());
-                return Ok(());
-            }
-            word => return Err(arguments::unknown(word, HELP)),
-        }
-    }
+pub(crate) fn command(workspace: &Workspace, options: &Options) -> Result<()> {
+    let install = match options.no_install {
+        true => Install::Not,
+        false => Install::Allowed,
+    };
     prepare(workspace, install).map(|_| ())
 }
 

@@ -11,11 +11,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
+mod embedded;
 mod inputs;
 #[path = "../../../xtask/peers/protocol.rs"]
 mod protocol;
 
-use inputs::{Embedded, Inputs, SIZES};
+use embedded::Embedded;
+use inputs::{Inputs, SIZES};
 use protocol::{Export, Outcome, Timed, timed};
 
 /// The system's allocator gives large tensors back to the kernel at once, and
@@ -25,9 +27,6 @@ use protocol::{Export, Outcome, Timed, timed};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn run(inputs: &Inputs, steppings: &RefCell<BTreeMap<String, Stepping>>, task: &str) -> Outcome<Timed> {
-    if let Some(sizes) = task.strip_prefix("scale_") {
-        return scaled(inputs, sizes);
-    }
     if let Some((kind, nodes)) = task.rsplit_once('_')
         && let Some(size) = SIZES.iter().position(|size| size.to_string() == nodes)
     {
@@ -61,16 +60,6 @@ fn run(inputs: &Inputs, steppings: &RefCell<BTreeMap<String, Stepping>>, task: &
         }),
         _ => Err(format!("no task of this name: {task}").into()),
     }
-}
-
-/// The embedding of graphs made for it: nodes of each, graphs, features, as in
-/// `30_64_64`.
-fn scaled(inputs: &Inputs, sizes: &str) -> Outcome<Timed> {
-    let numbers: Result<Vec<usize>, _> = sizes.split('_').map(str::parse).collect();
-    let [nodes, graphs, width]: [usize; 3] = numbers?.try_into().map_err(|_| "three sizes are needed")?;
-    let mut rng = ChaCha8Rng::seed_from_u64(0);
-    let Embedded { h, offsets, upstream } = &Embedded::new(nodes, graphs, width, &mut rng)?;
-    differentiated(&[h], |_| Ok((inputs.hard.embed(h, offsets)? * upstream)?))
 }
 
 /// The loss of two convolutions, the embedding and the head.

@@ -6,19 +6,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::Tensor;
 use egg_cluster::egg::EggConfig;
 use egg_cluster::kmeans::KMeansConfig;
 use egg_cluster::metrics::Contingency;
-use egg_cluster::vgae::{
-    Autoencoder, AutoencoderConfig, Control, EncoderConfig, GraphEncoder, Likelihood, LinkTask,
-    exact_likelihood, sampled_likelihood,
-};
+use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, Control, Likelihood};
 use egg_geometry::RankRule;
-use egg_graph::conv::NodeInput;
-use egg_graph::synthetic::BlockModel;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
-use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass, backward};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -26,8 +20,10 @@ use serde_json::json;
 
 #[path = "../../../xtask/peers/protocol.rs"]
 mod protocol;
+mod training;
 
 use protocol::{Export, Outcome, Timed, timed, tiny};
+use training::{Training, block_model};
 
 /// How large an input is, or how large if it is only to be seen whether tasks run.
 fn size(full: usize, small: usize) -> usize {
@@ -43,81 +39,8 @@ const DATA: [&str; 3] = ["Cora", "Citeseer", "Pubmed"];
 /// Points for the measures of a clustering.
 const MILLION: usize = 1_000_000;
 
-/// A graph and an encoder in training on it.
-struct Training {
-    task: LinkTask,
-    input: NodeInput,
-    encoder: GraphEncoder,
-    adam: Adam,
-    rng: ChaCha8Rng,
-    likelihood: Likelihood,
-}
-
-/// A graph with blocks.
-fn block_model(nodes: usize, degree: f64) -> Outcome<GraphDataset> {
-    let model = BlockModel {
-        nodes,
-        degree,
-        ..BlockModel::default()
-    };
-    Ok(model.generate(&mut ChaCha8Rng::seed_from_u64(0))?)
-}
-
-impl Training {
-    fn new(dataset: &GraphDataset, likelihood: Likelihood) -> Outcome<Self> {
-        let mut rng = ChaCha8Rng::seed_from_u64(0);
-        let task = LinkTask::split(dataset, 0.05, 0.10, &mut rng)?;
-        let input = NodeInput::from_features(dataset.features(), DType::F32, &Device::Cpu)?;
-        let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
-        let encoder = GraphEncoder::new(
-            &mut parameters.root(&mut rng),
-            input.width(),
-            &EncoderConfig::default(),
-        )?;
-        let adam = Adam::new(&parameters, AdamConfig::new(0.01, Decay::L2(0.0)))?;
-        Ok(Self {
-            task,
-            input,
-            encoder,
-            adam,
-            rng,
-            likelihood,
-        })
-    }
-
-    /// `scale_exact_N_D` or `scale_sampled_N_D`: a block model of N nodes with D neighbours each.
-    fn scaled(task: &str) -> Outcome<Self> {
-        let parts: Vec<&str> = task.split('_').collect();
-        let ["scale", likelihood, nodes, degree] = parts[..] else {
-            return Err(format!("no task of this name: {task}").into());
-        };
-        let likelihood = match likelihood {
-            "exact" => Likelihood::Exact,
-            _ => Likelihood::NegativeSampling,
-        };
-        Self::new(&block_model(nodes.parse()?, degree.parse()?)?, likelihood)
-    }
-
-    /// One epoch, which is one step; gives the loss.
-    fn epoch(&mut self) -> Outcome<f64> {
-        let pass = &mut Pass::Training(&mut self.rng);
-        let posterior = self.encoder.encode(&self.input, self.task.propagation(), pass)?;
-        let z = posterior.sample(pass)?;
-        let likelihood = match self.likelihood {
-            Likelihood::Exact => exact_likelihood(&z, self.task.target())?,
-            _ => sampled_likelihood(&z, self.task.target(), &mut self.rng)?,
-        };
-        let loss = match posterior.divergence()? {
-            Some(divergence) => (likelihood + (divergence / self.task.node_count() as f64)?)?,
-            None => likelihood,
-        };
-        self.adam.step(&backward(&loss)?)?;
-        Ok(f64::from(loss.to_scalar::<f32>()?))
-    }
-}
-
 struct Inputs {
-    /// By the name of the data set, or the task.
+    /// By the name of the data set.
     training: RefCell<BTreeMap<String, Training>>,
     /// Pubmed's nodes after some training, n x 16.
     embedding: Option<Array2<f32>>,
@@ -158,11 +81,6 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
         }
         _ => {
             let mut all = inputs.training.borrow_mut();
-            if task.starts_with("scale_") && !all.contains_key(task) {
-                // One at a time: the largest need memory.
-                all.clear();
-                all.insert(task.to_owned(), Training::scaled(task)?);
-            }
             let name = task.strip_prefix("epoch_").unwrap_or(task);
             let training = all
                 .get_mut(name)

@@ -6,27 +6,24 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use candle_core::DType;
 use egg_autodiff::{Flatten, RankRule};
 use egg_graph::synthetic::CovarianceSet;
-use egg_graph::{
-    GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, batches, random_order, read_tu,
-};
-use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, backward, cross_entropy};
+use egg_graph::{GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, read_tu};
 use egg_pool::PoolingConfig;
-use egg_pool::data::{Batch, BatchTargets, Convolved, PreparedGraphs};
-use egg_pool::model::{Architecture, Model, ModelConfig};
+use egg_pool::data::Convolved;
+use egg_pool::model::{Architecture, ModelConfig};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 #[path = "../../../xtask/peers/protocol.rs"]
 mod protocol;
+mod training;
 
 use protocol::{Export, Outcome, Timed, timed, tiny};
+use training::Training;
 
 /// Tensors without page faults, as a program that trains should have them.
 #[global_allocator]
@@ -43,120 +40,38 @@ struct Inputs {
     training: RefCell<BTreeMap<String, Training>>,
 }
 
-struct Training {
-    graphs: PreparedGraphs,
-    model: Model,
-    adam: Adam,
-    rng: ChaCha8Rng,
-    batch_size: usize,
-}
-
-impl Training {
-    /// `task` is convolution, pooling and data set, as in `gcn_sum_NCI1`, or sizes for
-    /// GCN-EGG: nodes of a graph, graphs, width, as in `scale_30_32_64`.
-    fn new(task: &str, datasets: &BTreeMap<&'static str, GraphDataset>) -> Outcome<Self> {
-        if let Some(sizes) = task.strip_prefix("scale_") {
-            return Self::scaled(sizes);
-        }
-        let unknown = || format!("no task of this name: {task}");
-        let [conv, pool, name]: [&str; 3] = task
-            .split('_')
-            .collect::<Vec<_>>()
-            .try_into()
-            .map_err(|_| unknown())?;
-        let dataset = datasets
-            .get(name)
-            .ok_or("this data set is not here; set EGG_DATASETS to the folder that has it")?;
-        let pooling = match pool {
-            "egg" => PoolingConfig::Egg {
-                rank: RANK,
-                flatten: Flatten::Upper,
-            },
-            name => name.parse()?,
-        };
-        let (architecture, convolved) = match conv {
-            "gcn" => (Architecture::Gcn, Convolved::Normalised),
-            "gin" => (Architecture::Gin, Convolved::Sum),
-            _ => return Err(unknown().into()),
-        };
-        let mut config = ModelConfig::paper(name, architecture, pooling);
-        config.hidden = if conv == "gcn" { 64 } else { 32 };
-        Self::of(dataset.clone(), convolved, config, 32)
-    }
-
-    /// One batch of graphs made for it.
-    fn scaled(sizes: &str) -> Outcome<Self> {
-        let numbers: Result<Vec<usize>, _> = sizes.split('_').map(str::parse).collect();
-        let [nodes, graphs, width]: [usize; 3] = numbers?.try_into().map_err(|_| "three sizes are needed")?;
-        let set = CovarianceSet {
-            graphs,
-            fewest_nodes: nodes,
-            most_nodes: nodes,
-            ..CovarianceSet::default()
-        };
-        let dataset = set.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
-        let pooling = PoolingConfig::Egg {
+/// `task` is convolution, pooling and data set, as in `gcn_sum_NCI1`.
+fn training(task: &str, datasets: &BTreeMap<&'static str, GraphDataset>) -> Outcome<Training> {
+    let unknown = || format!("no task of this name: {task}");
+    let [conv, pool, name]: [&str; 3] = task
+        .split('_')
+        .collect::<Vec<_>>()
+        .try_into()
+        .map_err(|_| unknown())?;
+    let dataset = datasets
+        .get(name)
+        .ok_or("this data set is not here; set EGG_DATASETS to the folder that has it")?;
+    let pooling = match pool {
+        "egg" => PoolingConfig::Egg {
             rank: RANK,
             flatten: Flatten::Upper,
-        };
-        let mut config = ModelConfig::paper("made up", Architecture::Gcn, pooling);
-        config.hidden = width;
-        Self::of(dataset, Convolved::Normalised, config, graphs)
-    }
-
-    fn of(
-        dataset: GraphDataset,
-        convolved: Convolved,
-        config: ModelConfig,
-        batch_size: usize,
-    ) -> Outcome<Self> {
-        let mut rng = ChaCha8Rng::seed_from_u64(0);
-        let graphs = PreparedGraphs::new(dataset, convolved, DType::F32)?;
-        let outputs = graphs.outputs().ok_or("no classes")?;
-        let model = config.model(graphs.inputs(), outputs, DType::F32, &mut rng)?;
-        let adam = Adam::new(model.parameters(), AdamConfig::new(1e-3, Decay::L2(5e-4)))?;
-        Ok(Self {
-            graphs,
-            model,
-            adam,
-            rng,
-            batch_size,
-        })
-    }
-
-    fn epoch(&mut self) -> Outcome<f64> {
-        let order = random_order(self.graphs.dataset().len(), &mut self.rng);
-        let mut total = 0.0;
-        let (graphs, parts) = (self.graphs.clone(), batches(&order, self.batch_size));
-        let trained = graphs.each_batch(parts, |batch| match self.step(batch) {
-            Ok(loss) => {
-                total += loss;
-                ControlFlow::Continue(())
-            }
-            Err(error) => ControlFlow::Break(error),
-        });
-        trained.break_value().map_or(Ok(total), Err)
-    }
-
-    fn step(&mut self, batch: egg_pool::Result<Batch>) -> Outcome<f64> {
-        let batch = batch?;
-        let Some(BatchTargets::Classes(classes)) = &batch.targets else {
-            return Err("no classes".into());
-        };
-        let output = self
-            .model
-            .network()
-            .forward(&batch, &mut Pass::Training(&mut self.rng))?;
-        let loss = cross_entropy(&output.scores, classes, Reduction::Sum)?;
-        self.adam.step(&backward(&loss)?)?;
-        Ok(f64::from(loss.to_scalar::<f32>()?))
-    }
+        },
+        name => name.parse()?,
+    };
+    let (architecture, convolved) = match conv {
+        "gcn" => (Architecture::Gcn, Convolved::Normalised),
+        "gin" => (Architecture::Gin, Convolved::Sum),
+        _ => return Err(unknown().into()),
+    };
+    let mut config = ModelConfig::paper(name, architecture, pooling);
+    config.hidden = if conv == "gcn" { 64 } else { 32 };
+    Training::new(dataset.clone(), convolved, &config, 32)
 }
 
 fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     let mut all = inputs.training.borrow_mut();
     if !all.contains_key(task) {
-        all.insert(task.to_owned(), Training::new(task, &inputs.datasets)?);
+        all.insert(task.to_owned(), training(task, &inputs.datasets)?);
     }
     let training = RefCell::new(all.get_mut(task).ok_or("just inserted")?);
     let (seconds, loss) = timed(|| training.borrow_mut().epoch())?;
@@ -165,7 +80,7 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     }
     let steps = {
         let training = training.borrow();
-        training.graphs.dataset().len().div_ceil(training.batch_size)
+        training.steps()
     };
     Ok(Timed::new(seconds, steps, loss))
 }

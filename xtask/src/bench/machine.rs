@@ -4,38 +4,30 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::Options;
+use super::suite::Suite;
 use crate::backend::Backend;
 use crate::process::output_of;
 
 pub(super) struct Conditions {
-    pub(super) cpu: String,
-    pub(super) cores: usize,
-    /// Of each process.
-    pub(super) threads: usize,
-    /// Of each side.
-    pub(super) processes: usize,
-    pub(super) rounds: usize,
-    /// Seconds that a turn lasts at least.
-    pub(super) turn: f64,
-    /// The linear algebra of our side, if it has any.
-    pub(super) backend: Option<String>,
-    /// What each side said about itself when it was ready.
-    pub(super) ours: Value,
-    /// The peer's, or why there is none.
-    pub(super) peer: Result<Value, String>,
+    /// What is the same for all suites of a run.
+    pub(super) common: Vec<String>,
+    /// What each suite has of its own.
+    pub(super) own: Vec<String>,
+    pub(super) json: Value,
 }
 
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-pub(super) fn cpu() -> String {
+fn cpu() -> String {
     egg_results::processor()
         .or_else(|| output_of(Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"])))
         .unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-pub(super) fn describe(backend: &Backend) -> String {
+fn describe(backend: &Backend) -> String {
     match backend.openblas() {
         Some(openblas) => format!(
             "OpenBLAS {}, {} kernels, {}",
@@ -48,51 +40,36 @@ pub(super) fn describe(backend: &Backend) -> String {
 }
 
 impl Conditions {
-    /// What is the same for all suites of a run.
-    pub(super) fn common(&self) -> Vec<String> {
-        let side_by_side = match self.processes {
+    /// `ours` and `peer` are what each side said of itself when it was ready; or why there is no peer.
+    pub(super) fn new(
+        options: &Options,
+        suite: &Suite,
+        backend: Option<&Backend>,
+        ours: &Value,
+        peer: Result<&Value, &String>,
+    ) -> Self {
+        let (threads, processes, rounds) = (options.threads(), options.processes.get(), options.rounds());
+        let (cpu, cores, backend) = (cpu(), cores(), backend.map(describe));
+        let side_by_side = match processes {
             1 => String::new(),
             several => format!(" in each of {several} processes side by side"),
         };
-        vec![
-            format!("processor: {}, {} cores", self.cpu, self.cores),
-            format!("threads: {} on each side{side_by_side}", self.threads),
-            format!("rounds: {}, the sides taking turns", self.rounds),
-        ]
-    }
-
-    /// What each suite has of its own.
-    pub(super) fn own(&self) -> Vec<String> {
-        let peer = match &self.peer {
-            Ok(ready) => versions(ready),
-            Err(why) => format!("not measured: {why}"),
-        };
-        let mut lines = vec![format!("turns: of at least {} s", self.turn)];
-        if let Some(backend) = &self.backend {
-            lines.push(format!("ours: {backend}"));
-        }
-        if let Some(data) = self.ours["data"].as_str() {
-            lines.push(format!("graphs: {data}"));
-        }
-        lines.push(format!("peer: {peer}"));
-        lines
-    }
-
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "processor": self.cpu,
-            "cores": self.cores,
-            "threads": self.threads,
-            "processes": self.processes,
-            "rounds": self.rounds,
-            "turn_seconds": self.turn,
-            "backend": self.backend,
-            "ours": self.ours,
-            "peer": match &self.peer {
-                Ok(ready) => ready.clone(),
-                Err(why) => json!({ "missing": why }),
-            },
-        })
+        let common = vec![
+            format!("processor: {cpu}, {cores} cores"),
+            format!("threads: {threads} on each side{side_by_side}"),
+            format!("rounds: {rounds}, the sides taking turns"),
+        ];
+        let mut own = vec![format!("turns: of at least {} s", suite.turn)];
+        own.extend(backend.iter().map(|backend| format!("ours: {backend}")));
+        own.extend(ours["data"].as_str().map(|data| format!("graphs: {data}")));
+        own.push(match peer {
+            Ok(ready) => format!("peer: {}", versions(ready)),
+            Err(why) => format!("peer: not measured: {why}"),
+        });
+        let peer = peer.cloned().unwrap_or_else(|why| json!({ "missing": why }));
+        let json = json!({"processor": cpu, "cores": cores, "threads": threads, "processes": processes, "rounds": rounds,
+            "turn_seconds": suite.turn, "backend": backend, "ours": ours, "peer": peer});
+        Self { common, own, json }
     }
 }
 

@@ -12,14 +12,22 @@ use super::suite::{Comparison, Side};
 /// other side.
 pub(super) const SETTLE: Duration = Duration::from_millis(250);
 
-/// The times of one side, in seconds, in order of size.
+/// The times of one side, in seconds, or its peaks of memory, in MB; in order of size.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Times {
+pub(super) struct Figures {
     sorted: Vec<f64>,
     pub(super) calls: u64,
 }
 
-impl Times {
+impl Figures {
+    /// Of one process.
+    pub(super) fn one(figure: f64) -> Self {
+        Self {
+            sorted: vec![figure],
+            calls: 1,
+        }
+    }
+
     fn of(answers: &[Answer]) -> Option<Self> {
         let mut sorted: Vec<f64> = answers.iter().map(|answer| answer.seconds).collect();
         sorted.sort_by(f64::total_cmp);
@@ -57,13 +65,13 @@ pub(super) enum Verdict {
 
 pub(super) struct Measured {
     pub(super) comparison: Comparison,
-    pub(super) ours: Option<Times>,
-    pub(super) other: Option<Times>,
+    pub(super) ours: Option<Figures>,
+    pub(super) other: Option<Figures>,
     pub(super) error: Option<String>,
 }
 
 impl Measured {
-    pub(super) fn ratio(&self, of: impl Fn(&Times) -> f64) -> Option<f64> {
+    pub(super) fn ratio(&self, of: impl Fn(&Figures) -> f64) -> Option<f64> {
         Some(of(self.other.as_ref()?) / of(self.ours.as_ref()?))
     }
 
@@ -74,12 +82,24 @@ impl Measured {
     }
 
     pub(super) fn verdict(&self) -> Verdict {
-        match (&self.error, self.ratio(Times::median), self.comparison.target) {
-            (Some(_), ..) => Verdict::Error,
-            (None, None, _) => Verdict::NotCompared,
-            (None, Some(_), None) => Verdict::Informational,
-            (None, Some(ratio), Some(target)) if ratio >= target => Verdict::Met,
-            (None, Some(_), Some(_)) => Verdict::Missed,
+        match (self.ratio(Figures::median), self.comparison.target) {
+            _ if self.error.is_some() => Verdict::Error,
+            (None, _) => Verdict::NotCompared,
+            (Some(_), None) => Verdict::Informational,
+            (Some(ratio), Some(target)) if ratio >= target => Verdict::Met,
+            (Some(_), Some(_)) => Verdict::Missed,
+        }
+    }
+}
+
+impl Verdict {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Met => "MET",
+            Self::Missed => "MISSED",
+            Self::Informational => "-",
+            Self::NotCompared => "not compared",
+            Self::Error => "ERROR",
         }
     }
 }
@@ -110,8 +130,8 @@ pub(super) fn compare(
     let error = (0..rounds).find_map(|_| one_round().err());
     Measured {
         comparison: *comparison,
-        ours: Times::of(&our_answers),
-        other: Times::of(&other_answers),
+        ours: Figures::of(&our_answers),
+        other: Figures::of(&other_answers),
         error,
     }
 }
@@ -176,8 +196,8 @@ mod tests {
         let mut ours = Scripted::new(&[1.0, 9.0, 2.0], Some(5.0));
         let mut peer = Scripted::new(&[8.0, 4.0, 6.0], Some(5.000001));
         let measured = compare(&COMPARISON, 3, Duration::ZERO, &mut ours, Some(&mut peer));
-        assert_eq!(measured.ratio(Times::median), Some(3.0));
-        assert_eq!(measured.ratio(Times::best), Some(4.0));
+        assert_eq!(measured.ratio(Figures::median), Some(3.0));
+        assert_eq!(measured.ratio(Figures::best), Some(4.0));
         assert_eq!(measured.ours.as_ref().unwrap().worst(), 9.0);
         assert_eq!(measured.spread(), Some((4.0 / 9.0, 8.0)));
         assert_eq!(measured.verdict(), Verdict::Met);
@@ -188,7 +208,7 @@ mod tests {
         let mut ours = Scripted::new(&[1.0, 3.0], None);
         let mut peer = Scripted::new(&[2.0, 2.0], None);
         let measured = compare(&COMPARISON, 2, Duration::ZERO, &mut ours, Some(&mut peer));
-        assert_eq!(measured.ratio(Times::median), Some(1.0));
+        assert_eq!(measured.ratio(Figures::median), Some(1.0));
         assert_eq!(measured.verdict(), Verdict::Missed);
     }
 

@@ -2,29 +2,26 @@
 //! one run in which the two sides take turns. Absolute times are shown but
 //! never judged.
 
-mod autodiff;
+mod bars;
 mod child;
-mod cluster;
-mod geometry;
-mod graph;
 mod machine;
 mod measure;
 mod memory;
 mod ours;
-mod paper;
 mod python;
 mod report;
-mod scale;
+mod reproduce;
 mod smoke;
 mod suite;
-mod svg;
-mod train;
+mod suites;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::Command;
 
-use crate::arguments::{self, Arguments};
+use clap::{Args, Subcommand};
+
 use crate::error::{Error, Result};
 use crate::setup::{self, Install};
 use crate::terminal;
@@ -32,12 +29,11 @@ use crate::workspace::Workspace;
 
 use child::{Runner, SideBySide};
 use machine::Conditions;
-use report::Section;
+use report::{Section, Unit};
 use suite::{Comparison, Suite};
+use suites::{MEMORY, TIMED};
 
-const HELP: &str = "\
-cargo xtask bench [SUITE] [--rounds N] [--threads N] [--processes N] [--only TEXT] [--no-peers]
-
+const ABOUT: &str = "\
 Without a suite: a few comparisons each of geometry, graph, autodiff, train and
 cluster, in one table, in less than ten minutes once all is built.
 
@@ -53,9 +49,6 @@ Suites:
                  an epoch of clustering on Pubmed (the peer's takes 8 GB)
   cluster        an epoch of a graph autoencoder against dense PyTorch, k-means
                  and its measures against scikit-learn, on Cora, Citeseer, Pubmed
-  scale          no comparison: how the time grows with nodes, graphs, width, edges
-
-`cargo xtask bench paper --help` is about the paper's tables.
 
 Builds our side, makes a Python environment for the peers below target/bench,
 and lets the two take turns. Results go to target/bench/SUITE.json, .md and .svg
@@ -63,53 +56,78 @@ and lets the two take turns. Results go to target/bench/SUITE.json, .md and .svg
 code is 1 if something failed or the sides disagree about a result; a missed target
 is reported but is not a failure.
 
-Options:
-  --rounds N     measurements of each side per comparison (9; 3 without a suite)
-  --threads N    threads of each process of either side (2, or the cores if fewer)
-  --processes N  every task by N processes at once, on either side (1): as runs of
-                 an experiment are made side by side; the slowest of them counts
-  --only TEXT    the comparisons whose name has this in it
-  --no-peers     our side alone
-
-`cargo xtask bench --smoke` does every task of ours once, on tiny inputs, without
-peers or data: a check that all of it still runs.
-
 Environment:
   EGG_BACKEND=openblas|pure-rust   the backend of our side
   EGG_DATASETS=DIR                 a folder that has the data sets
   PIP_INDEX_URL=URL, ...           as pip reads them. PyTorch without the parts
                                    for GPUs is far smaller: on Linux set
-                                   PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
-";
+                                   PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu";
 
-const SUITES: &[&Suite] = &[
-    &geometry::SUITE,
-    &graph::SUITE,
-    &autodiff::SUITE,
-    &train::SUITE,
-    &memory::SUITE,
-    &cluster::SUITE,
-];
-
-/// What is measured if no suite is named.
-const QUICK: &[&Suite] = &[
-    &geometry::SUITE,
-    &graph::SUITE,
-    &autodiff::SUITE,
-    &train::SUITE,
-    &cluster::SUITE,
-];
-
-struct Request {
-    /// `None`: the quick part of several.
+/// Measure against other libraries, interleaved, as ratios
+#[derive(Debug, Args)]
+#[command(after_help = ABOUT, args_conflicts_with_subcommands = true)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    passed_on: Option<PassedOn>,
+    /// What to measure; a little of each if not given
+    #[arg(value_parser = named)]
     suite: Option<&'static Suite>,
-    rounds: usize,
-    /// Of each process.
-    threads: usize,
-    /// Of each side, at the same time.
-    processes: usize,
-    peers: bool,
+    /// Measurements of each side per comparison (9; 3 without a suite)
+    #[arg(long, value_name = "N")]
+    rounds: Option<NonZeroUsize>,
+    /// Threads of each process of either side (2, or the cores if fewer)
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Every task by N processes at once, on either side, as runs of an experiment are made side by side; the slowest
+    /// of them counts
+    #[arg(long, value_name = "N", default_value = "1")]
+    processes: NonZeroUsize,
+    /// The comparisons whose name has this in it
+    #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// Our side alone
+    #[arg(long)]
+    no_peers: bool,
+    /// Do every task of ours once, on tiny inputs, without peers or data: a check that all of it still runs
+    #[arg(long, exclusive = true)]
+    smoke: bool,
+}
+
+/// What `egg-reproduce` does.
+#[derive(Debug, Subcommand)]
+enum PassedOn {
+    /// The paper's tables and figures: run what records lack, make docs/RESULTS.md
+    #[command(disable_help_flag = true)]
+    Paper(Words),
+    /// No comparison: how the time grows with nodes, graphs, width, edges
+    #[command(disable_help_flag = true)]
+    Scale(Words),
+}
+
+/// Whatever follows; `--help` too.
+#[derive(Debug, Args)]
+pub(crate) struct Words {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+    pub(crate) words: Vec<String>,
+}
+
+impl Options {
+    fn rounds(&self) -> usize {
+        let usual = if self.suite.is_some() { 9 } else { 3 };
+        self.rounds.map_or(usual, NonZeroUsize::get)
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+            .map_or_else(|| machine::cores().min(2), NonZeroUsize::get)
+    }
+}
+
+fn named(name: &str) -> std::result::Result<&'static Suite, String> {
+    let mut suites = TIMED.into_iter().chain([&MEMORY]);
+    suites
+        .find(|suite| suite.name == name)
+        .ok_or_else(|| "there is no such suite".to_owned())
 }
 
 /// Names the only data sets that our side loads, with commas.
@@ -121,100 +139,44 @@ const TURN: &str = "EGG_BENCH_TURN";
 /// Tells our side to write nothing for the peer.
 const NO_EXPORT: &str = "EGG_BENCH_NO_EXPORT";
 
-pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
-    if arguments.next_if("paper") {
-        return paper::command(workspace, arguments);
-    }
-    if arguments.next_if("--smoke") {
-        return match arguments.next() {
-            None => smoke::run(workspace),
-            Some(word) if arguments::is_help(&word) => {
-                terminal::show(HELP.as_bytes());
-                Ok(())
-            }
-            Some(word) => Err(arguments::unknown(&word, HELP)),
-        };
-    }
-    let scale = arguments.next_if("scale");
-    match parse(arguments)? {
-        Some(request) if scale && request.suite.is_some() => Err(Error::usage("one suite at a time", HELP)),
-        Some(request)
-            if request.processes > 1
-                && (scale
-                    || request
-                        .suite
-                        .is_some_and(|suite| suite.name == memory::SUITE.name)) =>
-        {
-            let message = "--processes is for times; `scale` and `memory` are of one process";
-            Err(Error::usage(message, HELP))
+pub(crate) fn command(workspace: &Workspace, options: &Options) -> Result<()> {
+    match &options.passed_on {
+        Some(PassedOn::Paper(words)) => reproduce::run(workspace, "paper", &[], &words.words),
+        Some(PassedOn::Scale(words)) => {
+            let folder = workspace.scratch("bench")?;
+            reproduce::run(
+                workspace,
+                "scale",
+                &["--out".as_ref(), folder.as_os_str()],
+                &words.words,
+            )
         }
-        Some(request) if scale => scale::run(workspace, &request),
-        Some(request) => run(workspace, &request),
-        None => {
-            terminal::show(HELP.as_bytes());
-            Ok(())
-        }
+        None if options.smoke => smoke::run(workspace),
+        None => run(workspace, options),
     }
 }
 
-/// `None` is a request for help.
-fn parse(mut arguments: Arguments) -> Result<Option<Request>> {
-    let mut suite = None;
-    let mut rounds = None;
-    let mut threads = machine::cores().min(2);
-    let mut processes = 1;
-    let mut peers = true;
-    let mut only = String::new();
-    while let Some(word) = arguments.next() {
-        match word.as_str() {
-            "--rounds" => rounds = Some(arguments.count("--rounds", HELP)?),
-            "--threads" => threads = arguments.count("--threads", HELP)?,
-            "--processes" => processes = arguments.count("--processes", HELP)?,
-            "--only" => only = arguments.value("--only", HELP)?,
-            "--no-peers" => peers = false,
-            word if arguments::is_help(word) => return Ok(None),
-            word if suite.is_none() && !word.starts_with('-') => {
-                let named = SUITES.iter().find(|suite| suite.name == word);
-                suite =
-                    Some(*named.ok_or_else(|| {
-                        Error::usage(format!("there is no benchmark suite `{word}`"), HELP)
-                    })?);
-            }
-            word => return Err(arguments::unknown(word, HELP)),
-        }
-    }
-    Ok(Some(Request {
-        suite,
-        rounds: rounds.unwrap_or(if suite.is_some() { 9 } else { 3 }),
-        threads,
-        processes,
-        peers,
-        only,
-    }))
-}
-
-fn run(workspace: &Workspace, request: &Request) -> Result<()> {
-    let suites = match &request.suite {
+fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let suites = match &options.suite {
         Some(suite) => std::slice::from_ref(suite),
-        None => QUICK,
+        None => &TIMED,
     };
     let chosen: Vec<_> = suites
         .iter()
-        .map(|suite| (*suite, chosen(suite, request)))
+        .map(|suite| (*suite, chosen(suite, options)))
         .filter(|(_, comparisons)| !comparisons.is_empty())
         .collect();
     if chosen.is_empty() {
-        let message = format!("no comparison has \"{}\" in its name", request.only);
-        return Err(Error::usage(message, HELP));
-    }
-    if let [(suite, comparisons)] = chosen.as_slice()
-        && suite.name == memory::SUITE.name
-    {
-        return memory::run(workspace, request, comparisons);
+        let message = format!("no comparison has \"{}\" in its name", options.only);
+        return Err(Error::Failed(message));
     }
     let (mut sections, mut failures) = (Vec::new(), Vec::new());
     for (suite, comparisons) in chosen {
-        match measured(workspace, request, suite, &comparisons) {
+        let section = match suite.name == MEMORY.name {
+            true => memory::measured(workspace, options, &comparisons),
+            false => measured(workspace, options, suite, &comparisons),
+        };
+        match section {
             Ok(section) => sections.push(section),
             // One suite that can't be measured is no reason to lose the others.
             Err(error @ Error::Failed(_)) if suites.len() > 1 => {
@@ -224,7 +186,7 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
             Err(error) => return Err(error),
         }
     }
-    let (name, command) = match request.suite {
+    let (name, command) = match options.suite {
         Some(suite) => (suite.name, format!("cargo xtask bench {}", suite.name)),
         None => ("quick", "cargo xtask bench".to_owned()),
     };
@@ -240,19 +202,19 @@ fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     Ok(())
 }
 
-fn chosen(suite: &'static Suite, request: &Request) -> Vec<&'static Comparison> {
+fn chosen(suite: &'static Suite, options: &Options) -> Vec<&'static Comparison> {
     suite
         .comparisons
         .iter()
-        .filter(|comparison| request.suite.is_some() || comparison.quick)
-        .filter(|comparison| comparison.name.contains(&request.only))
+        .filter(|comparison| options.suite.is_some() || comparison.quick)
+        .filter(|comparison| comparison.name.contains(&options.only))
         .collect()
 }
 
 /// Builds and starts both sides of a suite and lets them take turns.
 fn measured(
     workspace: &Workspace,
-    request: &Request,
+    options: &Options,
     suite: &'static Suite,
     chosen: &[&'static Comparison],
 ) -> Result<Section> {
@@ -269,27 +231,28 @@ fn measured(
     let needed = Vec::from_iter(needed).join(",");
     let our_command = |number| {
         let inputs = if number == 0 { &inputs } else { &unread };
-        let mut command = ours::command(&program, inputs, backend.as_ref(), request.threads);
+        let mut command = ours::command(&program, inputs, backend.as_ref(), options.threads());
         if !needed.is_empty() {
             command.env(ONLY, &needed);
         }
         command.env(TURN, suite.turn.to_string());
         command
     };
-    let mut ours = SideBySide::start("our side", request.processes, our_command).map_err(Error::Failed)?;
+    let mut ours =
+        SideBySide::start("our side", options.processes.get(), our_command).map_err(Error::Failed)?;
     let here = ours.ready()["data"].as_str().unwrap_or_default();
     let (chosen, skipped) = with_data(suite, chosen, here);
     skipped.iter().for_each(|why| println!("  skipped: {why}"));
-    let mut peer = match (request.peers, chosen.is_empty()) {
+    let mut peer = match (!options.no_peers, chosen.is_empty()) {
         (false, _) => Err("--no-peers".into()),
         (true, true) => Err("nothing to compare".into()),
         (true, false) => python::environment(workspace, suite).and_then(|python| {
             let command = |_| {
-                let mut command = peer_command(&python, workspace, suite, request.threads, &inputs);
+                let mut command = peer_command(&python, workspace, suite, options.threads(), &inputs);
                 command.env(TURN, suite.turn.to_string());
                 command
             };
-            SideBySide::start("the peer", request.processes, command)
+            SideBySide::start("the peer", options.processes.get(), command)
         }),
     };
     if let Err(why) = &peer {
@@ -303,28 +266,17 @@ fn measured(
         let settle = measure::SETTLE;
         results.push(measure::compare(
             comparison,
-            request.rounds,
+            options.rounds(),
             settle,
             &mut ours,
             peer,
         ));
     }
-    let conditions = Conditions {
-        cpu: machine::cpu(),
-        cores: machine::cores(),
-        threads: request.threads,
-        processes: request.processes,
-        rounds: request.rounds,
-        turn: suite.turn,
-        backend: backend.as_ref().map(machine::describe),
-        ours: ours.ready().clone(),
-        peer: peer
-            .as_ref()
-            .map(|peer| peer.ready().clone())
-            .map_err(String::clone),
-    };
+    let peer = peer.as_ref().map(SideBySide::ready);
+    let conditions = Conditions::new(options, suite, backend.as_ref(), ours.ready(), peer);
     Ok(Section {
         suite: suite.name,
+        unit: Unit::Seconds,
         conditions,
         results,
         skipped,
@@ -374,38 +326,47 @@ fn peer_command(
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
+    use super::suites::{CLUSTER, GEOMETRY, TRAIN};
     use super::*;
 
-    fn parsed(line: &str) -> Request {
-        let words = line.split_whitespace().map(String::from);
-        parse(Arguments::new(words)).unwrap().unwrap()
+    #[derive(Debug, clap::Parser)]
+    struct Alone {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn parsed(line: &str) -> Options {
+        let words = std::iter::once("bench").chain(line.split_whitespace());
+        Alone::try_parse_from(words).unwrap().options
     }
 
     #[test]
     fn without_a_suite_there_is_a_little_of_each() {
-        let request = parsed("--no-peers");
-        assert!(request.suite.is_none() && request.rounds == 3 && !request.peers);
-        for suite in QUICK {
-            let quick = chosen(suite, &request);
+        let options = parsed("--no-peers");
+        assert!(options.suite.is_none() && options.rounds() == 3 && options.no_peers);
+        for suite in TIMED {
+            let quick = chosen(suite, &options);
             assert!(quick.len() >= 3, "{}", suite.name);
             assert!(quick.len() < suite.comparisons.len(), "{}", suite.name);
         }
-        assert_eq!(request.processes, 1);
-        let request = parsed("train --rounds 2 --only DD --processes 2 --threads 1");
-        assert_eq!((request.processes, request.threads), (2, 1));
-        assert_eq!((request.rounds, chosen(&train::SUITE, &request).len()), (2, 4));
+        assert_eq!(options.processes.get(), 1);
+        let options = parsed("train --rounds 2 --only DD --processes 2 --threads 1");
+        assert_eq!((options.processes.get(), options.threads()), (2, 1));
+        assert_eq!((options.rounds(), chosen(&TRAIN, &options).len()), (2, 4));
     }
 
     #[test]
     fn what_has_no_data_is_skipped_with_a_reason() {
-        let all: Vec<_> = cluster::SUITE.comparisons.iter().collect();
-        let (kept, skipped) = with_data(&cluster::SUITE, &all, "Cora, Citeseer");
+        let all: Vec<_> = CLUSTER.comparisons.iter().collect();
+        let (kept, skipped) = with_data(&CLUSTER, &all, "Cora, Citeseer");
         assert_eq!((kept.len(), skipped.len()), (3, 3));
         assert!(
             skipped[0].contains("Pubmed is not here; set EGG_DATASETS"),
             "{skipped:?}"
         );
-        let (kept, skipped) = with_data(&geometry::SUITE, &[&geometry::SUITE.comparisons[0]], "");
+        let (kept, skipped) = with_data(&GEOMETRY, &[&GEOMETRY.comparisons[0]], "");
         assert_eq!((kept.len(), skipped.len()), (1, 0));
     }
 }

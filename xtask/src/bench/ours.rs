@@ -12,11 +12,31 @@ use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
+/// The bench program of every package.
+const BENCH: &str = "ratio";
+
+/// Our side of a suite, to be measured.
 pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: Option<&Backend>) -> Result<PathBuf> {
-    println!("Building the bench `{}` of {}", suite.bench, suite.package);
+    println!("Building the bench program of {}", suite.package);
+    let built = programs(workspace, &["bench", "-p", suite.package], backend)?;
+    of_package(&built, suite)
+}
+
+/// The program of a suite among others.
+pub(super) fn of_package(programs: &BTreeMap<String, PathBuf>, suite: &Suite) -> Result<PathBuf> {
+    let program = programs.get(suite.package).cloned();
+    program.ok_or_else(|| Error::Failed(format!("cargo named no bench program of {}", suite.package)))
+}
+
+/// Builds the bench programs of the packages that `words` name, by package.
+pub(super) fn programs(
+    workspace: &Workspace,
+    words: &[&str],
+    backend: Option<&Backend>,
+) -> Result<BTreeMap<String, PathBuf>> {
     let mut cargo = workspace.cargo();
-    cargo.args(["bench", "-p", suite.package, "--bench", suite.bench]);
-    cargo.args(["--no-run", "--message-format=json-render-diagnostics"]);
+    cargo.args(words).args(["--bench", BENCH, "--no-run"]);
+    cargo.arg("--message-format=json-render-diagnostics");
     if let Some(backend) = backend {
         cargo.args(backend.cargo_flags());
         backend.apply(&mut cargo);
@@ -25,25 +45,17 @@ pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: Option<&Backe
         .stderr(Stdio::inherit())
         .output()
         .map_err(|e| Error::while_doing("could not start cargo", e))?;
-    if !output.status.success() {
-        return Err(Error::Failed(format!(
-            "the bench `{}` of {} does not build; the compiler's messages are above",
-            suite.bench, suite.package
-        )));
+    match output.status.success() {
+        true => Ok(executables(&String::from_utf8_lossy(&output.stdout), BENCH)),
+        false => Err(Error::Failed(
+            "the bench programs do not build; the compiler's messages are above".into(),
+        )),
     }
-    executables(&String::from_utf8_lossy(&output.stdout), suite.bench)
-        .remove(suite.package)
-        .ok_or_else(|| {
-            Error::Failed(format!(
-                "cargo named no executable for the bench `{}`",
-                suite.bench
-            ))
-        })
 }
 
 /// The programs that cargo's messages, one JSON object per line, say were built
 /// for the bench targets of a name, by package.
-pub(super) fn executables(messages: &str, bench: &str) -> BTreeMap<String, PathBuf> {
+fn executables(messages: &str, bench: &str) -> BTreeMap<String, PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())

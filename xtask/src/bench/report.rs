@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::bars::{Bar, bars};
 use super::machine::Conditions;
-use super::measure::{Measured, Times, Verdict};
-use super::svg::Bar;
+use super::measure::{Figures, Measured};
 use crate::error::{Error, Result};
 use crate::terminal;
 
@@ -19,46 +19,68 @@ const HEADINGS: [&str; 6] = [
     "verdict",
 ];
 
-/// What was measured of one suite.
-pub(super) struct Section {
-    pub(super) suite: &'static str,
-    pub(super) conditions: Conditions,
-    pub(super) results: Vec<Measured>,
-    /// What could not be measured here, and why.
-    pub(super) skipped: Vec<String>,
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Seconds,
+    Megabytes,
 }
 
-impl Verdict {
-    fn word(self) -> &'static str {
+impl Unit {
+    fn name(self) -> &'static str {
         match self {
-            Self::Met => "MET",
-            Self::Missed => "MISSED",
-            Self::Informational => "-",
-            Self::NotCompared => "not compared",
-            Self::Error => "ERROR",
+            Self::Seconds => "seconds",
+            Self::Megabytes => "megabytes",
+        }
+    }
+
+    /// What the ratio is.
+    fn about(self) -> &'static str {
+        match self {
+            Self::Seconds => "other / ours, of the median times; above 1 ours is faster",
+            Self::Megabytes => {
+                "other / ours, of the peak resident memory of a process that trains two epochs; above 1 ours needs less"
+            }
+        }
+    }
+
+    /// What the marks of the chart are.
+    const CHART: &str =
+        "Thin line: from our worst round against their best to the reverse. Black mark: the target.";
+
+    /// With as many digits as are worth reading.
+    fn figure(self, figure: f64) -> String {
+        match self {
+            Self::Megabytes => format!("{figure:.0}"),
+            Self::Seconds => match figure * 1e3 {
+                m if m >= 100.0 => format!("{m:.0}"),
+                m if m >= 10.0 => format!("{m:.1}"),
+                m => format!("{m:.2}"),
+            },
+        }
+    }
+
+    fn figures(self, figures: Option<&Figures>) -> String {
+        let Some(figures) = figures else {
+            return "-".into();
+        };
+        let [median, best, worst] =
+            [figures.median(), figures.best(), figures.worst()].map(|figure| self.figure(figure));
+        match self {
+            Self::Seconds => format!("{median} ({best}..{worst}) ms"),
+            Self::Megabytes => format!("{median} MB"),
         }
     }
 }
 
-/// Milliseconds with as many digits as are worth reading.
-pub(super) fn time(seconds: f64) -> String {
-    let milliseconds = seconds * 1e3;
-    match milliseconds {
-        m if m >= 100.0 => format!("{m:.0}"),
-        m if m >= 10.0 => format!("{m:.1}"),
-        m => format!("{m:.2}"),
-    }
-}
-
-fn times(times: Option<&Times>) -> String {
-    times.map_or("-".into(), |times| {
-        format!(
-            "{} ({}..{}) ms",
-            time(times.median()),
-            time(times.best()),
-            time(times.worst())
-        )
-    })
+/// What was measured of one suite.
+pub(super) struct Section {
+    pub(super) suite: &'static str,
+    pub(super) unit: Unit,
+    pub(super) conditions: Conditions,
+    pub(super) results: Vec<Measured>,
+    /// What could not be measured here, and why.
+    pub(super) skipped: Vec<String>,
 }
 
 /// Several suites in one table need their names in front.
@@ -69,13 +91,13 @@ fn name(sections: &[Section], section: &Section, measured: &Measured) -> String 
     }
 }
 
-fn row(name: String, measured: &Measured) -> [String; 6] {
+fn row(name: String, unit: Unit, measured: &Measured) -> [String; 6] {
     let comparison = &measured.comparison;
-    let ratio = measured.ratio(Times::median).zip(measured.ratio(Times::best));
+    let ratio = measured.ratio(Figures::median).zip(measured.ratio(Figures::best));
     [
         name,
-        times(measured.ours.as_ref()),
-        times(measured.other.as_ref()),
+        unit.figures(measured.ours.as_ref()),
+        unit.figures(measured.other.as_ref()),
         ratio.map_or("-".into(), |(medians, bests)| {
             format!("{medians:.2} ({bests:.2})")
         }),
@@ -84,6 +106,11 @@ fn row(name: String, measured: &Measured) -> [String; 6] {
             .map_or("-".into(), |target| format!(">= {target:.2}")),
         measured.verdict().word().to_owned(),
     ]
+}
+
+/// Suites of one run have the same.
+fn unit(sections: &[Section]) -> Unit {
+    sections.first().map_or(Unit::Seconds, |section| section.unit)
 }
 
 /// Every result with the name it has in the table.
@@ -97,12 +124,12 @@ fn named(sections: &[Section]) -> impl Iterator<Item = (String, &Measured)> {
 /// The table in Markdown, with columns that line up as plain text too.
 fn table(sections: &[Section]) -> Vec<String> {
     let mut rows = vec![HEADINGS.map(String::from)];
-    rows.extend(named(sections).map(|(name, measured)| row(name, measured)));
+    rows.extend(named(sections).map(|(name, measured)| row(name, unit(sections), measured)));
     aligned(&rows)
 }
 
 /// Rows of Markdown whose columns line up; the first is the heading.
-pub(super) fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
     let line = |row: &[String; N]| {
@@ -135,11 +162,11 @@ fn remarks(sections: &[Section]) -> Vec<String> {
 fn conditions(sections: &[Section]) -> Vec<String> {
     let mut lines = sections
         .first()
-        .map_or(Vec::new(), |first| first.conditions.common());
+        .map_or(Vec::new(), |first| first.conditions.common.clone());
     for section in sections {
-        let own = section.conditions.own();
+        let own = &section.conditions.own;
         match sections.len() {
-            1 => lines.extend(own),
+            1 => lines.extend(own.clone()),
             _ => lines.push(format!("{}: {}", section.suite, own.join("; "))),
         }
     }
@@ -151,7 +178,7 @@ pub(super) fn print(sections: &[Section]) {
     for line in conditions(sections) {
         println!("{line}");
     }
-    println!("ratio: other / ours, of the medians; the target is for that one\n");
+    println!("ratio: {}; the target is for that one\n", unit(sections).about());
     for line in table(sections) {
         println!(
             "{}",
@@ -171,7 +198,7 @@ pub(super) fn write(directory: &Path, name: &str, command: &str, sections: &[Sec
         [one] => one.clone(),
         all => json!({"suite": name, "suites": all}),
     };
-    let bars: Vec<Bar> = named(sections)
+    let chart: Vec<Bar> = named(sections)
         .filter_map(|(name, measured)| bar(name, measured))
         .collect();
     save(&directory.join(format!("{name}.json")), &format!("{json:#}\n"))?;
@@ -181,7 +208,7 @@ pub(super) fn write(directory: &Path, name: &str, command: &str, sections: &[Sec
     )?;
     save(
         &directory.join(format!("{name}.svg")),
-        &super::svg::bars(command, &bars),
+        &bars(command, &[unit(sections).about(), Unit::CHART], &chart),
     )?;
     println!("\nWrote {}.{{json,md,svg}}", directory.join(name).display());
     Ok(())
@@ -190,14 +217,14 @@ pub(super) fn write(directory: &Path, name: &str, command: &str, sections: &[Sec
 fn bar(name: String, measured: &Measured) -> Option<Bar> {
     Some(Bar {
         label: name,
-        ratio: measured.ratio(Times::median)?,
+        ratio: measured.ratio(Figures::median)?,
         spread: measured.spread(),
         target: measured.comparison.target,
     })
 }
 
 /// Writes a file, whole or not at all.
-pub(super) fn save(path: &Path, text: &str) -> Result<()> {
+fn save(path: &Path, text: &str) -> Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     std::fs::write(&part, text)
@@ -210,7 +237,8 @@ fn markdown(name: &str, command: &str, sections: &[Section]) -> String {
         format!("# {name}, measured"),
         String::new(),
         format!(
-            "`{command}` on this machine. The ratio is other / ours of the median times; above 1 ours is faster."
+            "`{command}` on this machine. The ratio is {}.",
+            unit(sections).about()
         ),
         String::new(),
     ];
@@ -226,13 +254,13 @@ fn markdown(name: &str, command: &str, sections: &[Section]) -> String {
 }
 
 fn document(section: &Section) -> Value {
-    let side = |task: &str, times: Option<&Times>| {
+    let side = |task: &str, times: Option<&Figures>| {
         json!({
             "task": task,
             "calls": times.map(|t| t.calls),
-            "best": times.map(Times::best),
-            "median": times.map(Times::median),
-            "worst": times.map(Times::worst),
+            "best": times.map(Figures::best),
+            "median": times.map(Figures::median),
+            "worst": times.map(Figures::worst),
         })
     };
     let comparisons: Vec<_> = section
@@ -244,8 +272,8 @@ fn document(section: &Section) -> Value {
                 "name": comparison.name,
                 "ours": side(comparison.ours, measured.ours.as_ref()),
                 "other": side(comparison.other.name, measured.other.as_ref()),
-                "ratio_of_medians": measured.ratio(Times::median),
-                "ratio_of_bests": measured.ratio(Times::best),
+                "ratio_of_medians": measured.ratio(Figures::median),
+                "ratio_of_bests": measured.ratio(Figures::best),
                 "ratio_spread": measured.spread().map(|(low, high)| [low, high]),
                 "target": comparison.target,
                 "verdict": measured.verdict().word(),
@@ -255,8 +283,8 @@ fn document(section: &Section) -> Value {
         .collect();
     json!({
         "suite": section.suite,
-        "unit": "seconds",
-        "conditions": section.conditions.json(),
+        "unit": section.unit.name(),
+        "conditions": section.conditions.json,
         "comparisons": comparisons,
         "skipped": section.skipped,
     })
@@ -274,9 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn times_keep_three_digits() {
-        assert_eq!(time(2.9), "2900");
-        assert_eq!(time(0.0225), "22.5");
-        assert_eq!(time(0.00042), "0.42");
+    fn figures_have_the_digits_that_are_worth_reading() {
+        for (seconds, text) in [(2.9, "2900"), (0.0225, "22.5"), (0.00042, "0.42")] {
+            assert_eq!(Unit::Seconds.figure(seconds), text);
+        }
+        let peak = Figures::one(255.6);
+        assert_eq!(Unit::Megabytes.figures(Some(&peak)), "256 MB");
+        assert_eq!(Unit::Seconds.figures(None), "-");
     }
 }

@@ -4,14 +4,10 @@
 //!
 //! The programs are those that `cargo xtask test` builds anyway.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::Stdio;
-
 use super::child::{Runner, TaskChild};
 use super::suite::{Side, Suite};
-use super::{NO_EXPORT, ONLY, QUICK, memory, ours, scale};
-use crate::backend::Backend;
+use super::suites::{MEMORY, TIMED};
+use super::{memory, ours};
 use crate::error::{Error, Result};
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
@@ -21,27 +17,20 @@ const TINY: &str = "EGG_BENCH_TINY";
 
 pub(super) fn run(workspace: &Workspace) -> Result<()> {
     let backend = setup::prepare(workspace, Install::Not)?;
-    let programs = build(workspace, &backend)?;
+    // As the tests have them: no other set of packages, features or options, so
+    // that nothing heavy is compiled for it.
+    let tests = ["test", "--workspace", "--exclude", "xtask"];
+    let programs = ours::programs(workspace, &tests, Some(&backend))?;
     let (mut passed, mut failures) = (0, Vec::new());
-    for suite in QUICK {
-        let program = programs
-            .get(suite.package)
-            .ok_or_else(|| Error::Failed(format!("cargo named no bench program of {}", suite.package)))?;
+    for suite in TIMED {
+        let program = ours::of_package(&programs, suite)?;
         let inputs = workspace.scratch(&format!("bench/inputs/tiny-{}", suite.name))?;
-        // As it is started for comparisons, and as memory and scale start it.
-        for alone in [false, true] {
-            let mut command = ours::command(program, &inputs, Some(&backend), 2);
-            command.env(TINY, "1");
-            if alone {
-                command.env(ONLY, "none").env(NO_EXPORT, "1");
-            }
-            let mut child = TaskChild::start("our side", &mut command).map_err(Error::Failed)?;
-            let tasks = if alone { scaled(suite) } else { compared(suite) };
-            for task in tasks {
-                match child.run(&task) {
-                    Ok(_) => passed += 1,
-                    Err(error) => failures.push(format!("{}: {error}", suite.name)),
-                }
+        let mut command = ours::command(&program, &inputs, Some(&backend), 2);
+        let mut child = TaskChild::start("our side", command.env(TINY, "1")).map_err(Error::Failed)?;
+        for task in compared(suite) {
+            match child.run(&task) {
+                Ok(_) => passed += 1,
+                Err(error) => failures.push(format!("{}: {error}", suite.name)),
             }
         }
     }
@@ -61,7 +50,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
 /// What our side does in the comparisons of a suite, each task once.
 fn compared(suite: &Suite) -> Vec<String> {
     let mut tasks = Vec::new();
-    let of_memory = memory::SUITE.comparisons.iter();
+    let of_memory = MEMORY.comparisons.iter();
     let of_memory = of_memory.filter(|comparison| memory::source(comparison).name == suite.name);
     for comparison in suite.comparisons.iter().chain(of_memory) {
         tasks.push(comparison.ours.to_owned());
@@ -74,56 +63,18 @@ fn compared(suite: &Suite) -> Vec<String> {
     tasks
 }
 
-/// The smallest of each sweep.
-fn scaled(suite: &Suite) -> Vec<String> {
-    let sweeps = scale::SWEEPS.iter().map(scale::Sweep::smallest);
-    let mut tasks: Vec<String> = sweeps
-        .filter(|(of, _)| of.name == suite.name)
-        .map(|(_, task)| task)
-        .collect();
-    tasks.sort();
-    tasks.dedup();
-    tasks
-}
-
-/// The bench program of each package, as the tests have it: no other set of
-/// packages, features or options, so that nothing heavy is compiled for it.
-fn build(workspace: &Workspace, backend: &Backend) -> Result<BTreeMap<String, PathBuf>> {
-    let mut cargo = workspace.cargo();
-    cargo.args(["test", "--workspace", "--exclude", "xtask"]);
-    cargo.args(backend.cargo_flags());
-    cargo.args([
-        "--bench",
-        "ratio",
-        "--no-run",
-        "--message-format=json-render-diagnostics",
-    ]);
-    backend.apply(&mut cargo);
-    let output = cargo
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|e| Error::while_doing("could not start cargo", e))?;
-    if !output.status.success() {
-        return Err(Error::Failed("the bench programs do not build".into()));
-    }
-    Ok(ours::executables(
-        &String::from_utf8_lossy(&output.stdout),
-        "ratio",
-    ))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::suites::{GEOMETRY, TRAIN};
     use super::*;
 
     #[test]
     fn every_task_of_ours_is_tried_once() {
-        let tasks = compared(&super::super::train::SUITE);
+        let tasks = compared(&TRAIN);
         assert!(tasks.contains(&"gcn_egg_DD".to_owned()) && tasks.contains(&"gin_sum_PROTEINS".to_owned()));
         assert_eq!(tasks.iter().filter(|task| *task == "gcn_egg_PROTEINS").count(), 1);
-        let geometry = compared(&super::super::geometry::SUITE);
+        let geometry = compared(&GEOMETRY);
         assert!(geometry.contains(&"projector_64x30_raw".to_owned()));
         assert!(!geometry.contains(&"scipy_angles_64x8".to_owned()));
-        assert_eq!(scaled(&super::super::cluster::SUITE).len(), 3);
     }
 }

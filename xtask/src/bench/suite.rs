@@ -1,4 +1,4 @@
-//! What a set of comparisons consists of. The sets themselves have a file each.
+//! What a set of comparisons consists of. `suites.rs` has the sets themselves.
 
 /// Who does a task: our bench program or the peer's script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,14 +27,12 @@ pub(super) struct Comparison {
     pub(super) quick: bool,
 }
 
-/// A turn of tasks that take milliseconds.
-pub(super) const SHORT_TURN: f64 = 0.05;
-
+/// A set of comparisons between one bench program of ours and one script of the peers'.
+#[derive(Debug)]
 pub(super) struct Suite {
     pub(super) name: &'static str,
-    /// The package and its bench target that is our side.
+    /// The package whose bench program `ratio` is our side.
     pub(super) package: &'static str,
-    pub(super) bench: &'static str,
     /// Whether our side does linear algebra that OpenBLAS or faer is chosen for.
     pub(super) needs_backend: bool,
     /// The peer's side, relative to the workspace.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{CORPUS, Request, targets};
+use super::{CORPUS, Options, targets};
 use crate::error::{Error, Result};
 use crate::process::{self, Ended};
 use crate::workspace::Workspace;
@@ -14,7 +14,7 @@ const FOLDER: &str = "fuzz/libfuzzer";
 /// Compiling everything for a sanitizer takes its time.
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 
-pub(super) fn run(workspace: &Workspace, request: &Request) -> Result<()> {
+pub(super) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if process::output_of(cargo_fuzz(workspace).arg("--version")).is_none() {
         return Err(Error::Failed(
             "libFuzzer needs a nightly compiler and cargo-fuzz: `rustup toolchain install nightly`, \
@@ -23,10 +23,10 @@ pub(super) fn run(workspace: &Workspace, request: &Request) -> Result<()> {
         ));
     }
     let all = targets(workspace)?;
-    let chosen = if request.targets.is_empty() {
+    let chosen = if options.targets.is_empty() {
         &all
     } else {
-        &request.targets
+        &options.targets
     };
     let scratch = workspace.scratch("fuzz")?;
     let programs = scratch.join("libfuzzer");
@@ -48,7 +48,7 @@ pub(super) fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     for name in chosen {
         let program = find(&programs, name)
             .ok_or_else(|| Error::Failed(format!("cargo-fuzz has built no program {name}")))?;
-        let (executions, well) = one(workspace, request, &scratch, &program, name, chosen.len())?;
+        let (executions, well) = one(workspace, options, &scratch, &program, name, chosen.len())?;
         let verdict = if well { "ok" } else { "FAILED" };
         lines.push(format!("{name:<14} {verdict}: {executions:>9} executions"));
         total += executions;
@@ -90,13 +90,13 @@ fn find(programs: &Path, name: &str) -> Option<std::path::PathBuf> {
 /// Runs one target for its share of the time: how often, and whether all was well.
 fn one(
     workspace: &Workspace,
-    request: &Request,
+    options: &Options,
     scratch: &Path,
     program: &Path,
     name: &str,
     sharing: usize,
 ) -> Result<(u64, bool)> {
-    let seconds = (request.seconds / sharing.max(1)).max(1);
+    let seconds = (options.seconds / sharing.max(1) as u64).max(1);
     // What is found to be new stays for the next time; the saved inputs are
     // only read.
     let found = workspace.scratch(&format!("fuzz/found/{name}"))?;
@@ -109,7 +109,7 @@ fn one(
     // It says everything on standard error.
     let mut command = Command::new("sh");
     command.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(program);
-    match &request.input {
+    match &options.input {
         Some(input) => {
             command.arg(input);
         }
@@ -124,7 +124,7 @@ fn one(
     command.env("EGG_FUZZ_FOLDER", &files);
     command.env("RAYON_NUM_THREADS", "2");
     let mut count = 0;
-    let limit = Duration::from_secs(seconds as u64 * 2 + 120);
+    let limit = Duration::from_secs(seconds * 2 + 120);
     let ended = process::run(&mut command, limit, |line| {
         count = executions(line).unwrap_or(count);
     })

@@ -3,96 +3,62 @@
 mod libfuzzer;
 
 use std::path::PathBuf;
-use std::process::Stdio;
 
-use crate::arguments::{self, Arguments};
+use clap::{Args, ValueEnum};
+
 use crate::error::{Error, Result};
+use crate::process;
 use crate::setup::{self, Install};
-use crate::terminal;
 use crate::workspace::Workspace;
-
-const HELP: &str = "\
-cargo xtask fuzz [--seconds N] [--target NAME]... [--engine random|libfuzzer]
-cargo xtask fuzz --target NAME --input FILE
-
-Gives every reader, and the decomposition, inputs that are nearly sound, and says
-how many there were. Each target has the same share of the time. An input that
-makes one panic, take over 20 seconds, ask for more than a gigabyte of memory, or
-give something that breaks a promise of its type is kept in target/fuzz; the exit
-code is then 1.
-
-Options:
-  --seconds N       run for so long in all, compiling apart (default 60)
-  --target NAME     only this one; may be given several times
-  --engine random   the driver of our own, on any compiler (default)
-  --engine libfuzzer
-                    libFuzzer with the address sanitizer, led by coverage: needs
-                    a nightly compiler and cargo-fuzz
-  --seed N          of the random engine: the same seed makes the same inputs
-  --input FILE      run this input of the one target that was named
-";
 
 /// The targets are the folders of the saved inputs.
 const CORPUS: &str = "fuzz/corpus";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Engine {
-    Random,
-    LibFuzzer,
-}
-
-/// What was asked for on the command line.
-struct Request {
-    seconds: usize,
-    /// Empty means all.
+/// Random input for everything that reads files
+///
+/// Gives every reader, and the decomposition, inputs that are nearly sound, and says how many there were. Each target
+/// has the same share of the time. An input that makes one panic, take over 20 seconds, ask for more than a gigabyte of
+/// memory, or give something that breaks a promise of its type is kept in target/fuzz; the exit code is then 1.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run for so long in all, compiling apart
+    #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// Only this one; may be given several times
+    #[arg(long = "target", value_name = "NAME", value_parser = known)]
     targets: Vec<String>,
+    /// What makes the inputs
+    #[arg(long, default_value = "random")]
     engine: Engine,
-    seed: Option<usize>,
+    /// Of the random engine: the same seed makes the same inputs
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Run this input of the one target that is named
+    #[arg(long, value_name = "FILE", requires = "targets", value_parser = absolute)]
     input: Option<PathBuf>,
 }
 
-pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
-    let mut request = Request {
-        seconds: 60,
-        targets: Vec::new(),
-        engine: Engine::Random,
-        seed: None,
-        input: None,
-    };
-    while let Some(word) = arguments.next() {
-        match word.as_str() {
-            "--seconds" => request.seconds = arguments.count("--seconds", HELP)?,
-            "--target" => {
-                let name = arguments.value("--target", HELP)?;
-                request.targets.push(known(workspace, name)?);
-            }
-            "--engine" => {
-                request.engine = match arguments.value("--engine", HELP)?.as_str() {
-                    "random" => Engine::Random,
-                    "libfuzzer" => Engine::LibFuzzer,
-                    other => return Err(Error::usage(format!("there is no engine `{other}`"), HELP)),
-                }
-            }
-            "--seed" => request.seed = Some(arguments.count("--seed", HELP)?),
-            "--input" => {
-                let path = arguments.value("--input", HELP)?;
-                let path = std::path::absolute(&path).map_err(|e| Error::while_doing(path, e))?;
-                request.input = Some(path);
-            }
-            word if arguments::is_help(word) => {
-                terminal::show(HELP.as_bytes());
-                return Ok(());
-            }
-            word => return Err(arguments::unknown(word, HELP)),
-        }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// The driver of our own, on any compiler
+    Random,
+    /// libFuzzer with the address sanitizer, led by coverage: needs a nightly compiler and cargo-fuzz
+    #[value(name = "libfuzzer")]
+    LibFuzzer,
+}
+
+pub(crate) fn command(workspace: &Workspace, options: &Options) -> Result<()> {
+    if options.input.is_some() && options.targets.len() != 1 {
+        return Err(Error::Failed("--input needs one --target".into()));
     }
-    if request.input.is_some() && request.targets.len() != 1 {
-        return Err(Error::usage("--input needs one --target", HELP));
+    match options.engine {
+        Engine::Random => random(workspace, options),
+        Engine::LibFuzzer => libfuzzer::run(workspace, options),
     }
-    match request.engine {
-        Engine::Random => random(workspace, &request),
-        Engine::LibFuzzer => libfuzzer::run(workspace, &request),
-    }
+}
+
+fn absolute(path: &str) -> std::io::Result<PathBuf> {
+    std::path::absolute(path)
 }
 
 /// The names of all targets.
@@ -108,41 +74,35 @@ fn targets(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn known(workspace: &Workspace, name: String) -> Result<String> {
-    let targets = targets(workspace)?;
-    if targets.contains(&name) {
-        return Ok(name);
+fn known(name: &str) -> std::result::Result<String, String> {
+    let targets = Workspace::find().and_then(|workspace| targets(&workspace));
+    let targets = targets.map_err(|error| error.to_string())?;
+    match targets.iter().any(|target| target == name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("there are {}", targets.join(", "))),
     }
-    Err(Error::usage(
-        format!("there is no target `{name}`; there are {}", targets.join(", ")),
-        HELP,
-    ))
 }
 
 /// The driver of our own: a test program of the workspace, which is compiled
 /// with what the tests have compiled already if all of it is named.
-fn random(workspace: &Workspace, request: &Request) -> Result<()> {
+fn random(workspace: &Workspace, options: &Options) -> Result<()> {
     let backend = setup::prepare(workspace, Install::Not)?;
     let mut cargo = workspace.cargo();
     cargo.args(["test", "--quiet", "--workspace", "--exclude", "xtask"]);
     cargo.args(backend.cargo_flags());
-    cargo.args(["--test", "fuzz", "--", "--seconds", &request.seconds.to_string()]);
+    cargo.args(["--test", "fuzz", "--", "--seconds", &options.seconds.to_string()]);
     cargo.arg("--crashes").arg(workspace.scratch("fuzz")?);
-    for target in &request.targets {
+    for target in &options.targets {
         cargo.args(["--target", target]);
     }
-    if let Some(seed) = request.seed {
+    if let Some(seed) = options.seed {
         cargo.args(["--seed", &seed.to_string()]);
     }
-    if let Some(input) = &request.input {
+    if let Some(input) = &options.input {
         cargo.arg("--input").arg(input);
     }
     backend.apply(&mut cargo);
-    let status = cargo
-        .stdin(Stdio::null())
-        .status()
-        .map_err(|e| Error::while_doing("could not start cargo", e))?;
-    match status.success() {
+    match process::status_of(&mut cargo)?.success() {
         true => Ok(()),
         false => Err(Error::Failed("something went wrong; see above".into())),
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use super::Request;
+use super::Options;
 use super::counts::Counts;
 use super::stage::{Check, On, STAGES, Stage, Step, unwanted};
 use super::{only_geometry, package};
@@ -31,7 +31,7 @@ pub(super) struct Finished {
 /// What the stages so far have found out.
 struct State<'a> {
     workspace: &'a Workspace,
-    request: &'a Request,
+    options: &'a Options,
     backend: Backend,
     /// Set-up went wrong: then the OpenBLAS stages have failed, not been skipped.
     setup_failed: bool,
@@ -39,14 +39,14 @@ struct State<'a> {
     broken: HashSet<&'static str>,
 }
 
-pub(super) fn all(workspace: &Workspace, request: &Request) -> Vec<Finished> {
+pub(super) fn all(workspace: &Workspace, options: &Options) -> Vec<Finished> {
     let chosen: Vec<&'static Stage> = STAGES
         .iter()
-        .filter(|stage| request.only.is_empty() || request.only.iter().any(|s| s.name == stage.name))
+        .filter(|stage| options.only.is_empty() || options.only.iter().any(|s| s.name == stage.name))
         .collect();
     let mut state = State {
         workspace,
-        request,
+        options,
         backend: Backend::PureRust("set-up has not run".into()),
         setup_failed: false,
         broken: HashSet::new(),
@@ -94,14 +94,14 @@ impl State<'_> {
             return Outcome::Failed(why);
         }
         let (mut ran, mut left_out) = (0, Vec::new());
-        for step in stage.steps(self.backend.openblas().is_none(), self.request.full) {
+        for step in stage.steps(self.backend.openblas().is_none(), self.options.full) {
             if let Some(why) = step.need.and_then(|need| need.missing(self.workspace)) {
                 println!("skipped: {why}");
                 left_out.push(why);
                 continue;
             }
             ran += 1;
-            let left = stage.limit(self.request.full).saturating_sub(start.elapsed());
+            let left = stage.limit(self.options.full).saturating_sub(start.elapsed());
             if let Err(why) = self.step(stage, &step, left, counts) {
                 if step.compiles {
                     self.broken.insert(stage.name);
@@ -160,7 +160,7 @@ impl State<'_> {
         if needs_openblas && let Backend::PureRust(reason) = &self.backend {
             return Some(Outcome::Skipped(reason.clone()));
         }
-        let is_asked_for = self.request.full || !self.request.only.is_empty();
+        let is_asked_for = self.options.full || !self.options.only.is_empty();
         if stage.needs_full(self.backend.openblas().is_none()) && !is_asked_for {
             return Some(Outcome::Skipped("only with --full".into()));
         }
@@ -193,7 +193,7 @@ impl State<'_> {
         if stage.check == Check::Docs {
             cargo.env("RUSTDOCFLAGS", "-D warnings");
         }
-        if self.request.full {
+        if self.options.full {
             cargo.env("EGG_TEST_FULL", "1").env("PROPTEST_CASES", "2000");
         }
         if std::env::var_os("CI").is_some() {

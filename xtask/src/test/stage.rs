@@ -272,8 +272,14 @@ impl Stage {
                 // cargo would ask the registry for each, and all is here. (On the
                 // default backend only: not every crate has a feature to choose.)
                 let how = if full && !pure { &[][..] } else { &["--no-verify"] };
-                let unpublished = &["--exclude", "egg-fuzz", "--allow-dirty", "--offline"];
-                vec![step(&[&["package"], all, unpublished, how])]
+                let unpublished = &["--exclude", "egg-fuzz", "--exclude", "egg-reproduce"];
+                vec![step(&[
+                    &["package"],
+                    all,
+                    unpublished,
+                    &["--allow-dirty", "--offline"],
+                    how,
+                ])]
             }
         }
     }

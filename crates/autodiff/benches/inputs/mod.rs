@@ -7,8 +7,8 @@ use egg_graph::{Graph, GraphBatch, GraphDataset, Propagation};
 use egg_nn::{BatchNorm1d, Linear, Mlp, MlpConfig, Parameters};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 
+use crate::embedded::{Embedded, normal};
 use crate::protocol::{Export, Outcome, tiny};
 
 /// How large an input is, or how large if it is only to be seen whether tasks run.
@@ -52,14 +52,6 @@ pub(crate) struct Inputs {
 
     pub(crate) step: Step,
     pub(crate) step_parameters: Parameters,
-}
-
-/// A batch of graphs of one size.
-pub(crate) struct Embedded {
-    pub(crate) h: Var,
-    pub(crate) offsets: Vec<usize>,
-    /// The gradient that comes from above, one row per graph.
-    pub(crate) upstream: Tensor,
 }
 
 /// A whole model: two convolutions, the embedding, a head.
@@ -137,21 +129,6 @@ impl Inputs {
     }
 }
 
-impl Embedded {
-    /// Graphs of `nodes` nodes each and `width` features, with a decaying spectrum, so
-    /// that the cut is at neither end.
-    pub(crate) fn new(nodes: usize, graphs: usize, width: usize, rng: &mut ChaCha8Rng) -> Outcome<Self> {
-        let mut h = normal((graphs * nodes, width), rng)?;
-        let decay: Vec<f32> = (0..width).map(|column| 0.95f32.powf(column as f32)).collect();
-        h = h.broadcast_mul(&Tensor::from_vec(decay, width, &Device::Cpu)?)?;
-        Ok(Self {
-            h: Var::from_tensor(&h)?,
-            offsets: (0..=graphs).map(|graph| graph * nodes).collect(),
-            upstream: normal((graphs, Flatten::length(width)), rng)?,
-        })
-    }
-}
-
 impl Step {
     fn new(parameters: &mut Parameters, rng: &mut ChaCha8Rng) -> Outcome<Self> {
         let count = graphs_of_a_batch();
@@ -180,15 +157,6 @@ impl Step {
             x,
         })
     }
-}
-
-fn normal((rows, columns): (usize, usize), rng: &mut ChaCha8Rng) -> Outcome<Tensor> {
-    let numbers = (0..rows * columns).map(|_| StandardNormal.sample(rng));
-    Ok(Tensor::from_vec(
-        numbers.collect::<Vec<f32>>(),
-        (rows, columns),
-        &Device::Cpu,
-    )?)
 }
 
 fn export_tensor(export: &mut Export, name: &str, tensor: &Tensor) -> Outcome<()> {

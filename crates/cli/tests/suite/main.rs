@@ -10,7 +10,6 @@ mod generated;
 mod interrupted;
 mod kept;
 mod killed;
-mod maps;
 mod models;
 #[path = "../../../files/tests/killed/moments.rs"]
 mod moments;

@@ -1,7 +1,6 @@
 //! The tests of the crate from outside, in one program with a file per subject.
 
 mod fixture;
-mod repeated_record;
 mod samples;
 mod tensors;
 

@@ -8,7 +8,7 @@ use candle_core::DType;
 use egg_graph::{GraphDataset, Split};
 use serde::{Deserialize, Serialize};
 
-use super::jobs::{self, Parallelism};
+use super::jobs::Parallelism;
 use super::kind::{Protocol, Stream, generator};
 use super::report::Report;
 use crate::data::PreparedGraphs;
@@ -191,7 +191,7 @@ impl Experiment {
     pub fn run(&self, graphs: &PreparedGraphs, options: &RunOptions, follow: &Follow<'_>) -> Result<Report> {
         let splits = self.splits(graphs.dataset())?;
         let cancelled = AtomicBool::new(false);
-        let outcomes = jobs::run(self.repetitions, options.parallelism, |index| {
+        let outcomes = options.parallelism.run(self.repetitions, |index| {
             let follow = |event: Event<'_>| follow(index, event);
             self.uncancelled(graphs, &splits[index], index, options, &follow, &cancelled)
         })?;

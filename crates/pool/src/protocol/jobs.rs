@@ -48,6 +48,36 @@ impl Phase {
 }
 
 impl Parallelism {
+    /// Runs jobs `0..count` on the threads of the current pool and gives their results in order.
+    /// After an error no new job is begun; of several errors that of the first job counts, which is
+    /// the same whatever the threads did, since jobs are begun in order.
+    ///
+    /// ```
+    /// use egg_pool::protocol::Parallelism;
+    /// let squares = Parallelism::Auto.run(4, |job| Ok(job * job))?;
+    /// assert_eq!(squares, [0, 1, 4, 9]);
+    /// # Ok::<(), egg_pool::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// That of the first job that failed; [`Error::Setting`] if threads can't be started.
+    pub fn run<T: Send>(self, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+        let threads = rayon::current_num_threads().max(1);
+        let mut results = Vec::with_capacity(count);
+        for phase in self.phases(count, threads) {
+            match phase.workers.as_slice() {
+                // The caller's own threads.
+                [_] => {
+                    for index in phase.jobs {
+                        results.push(job(index)?);
+                    }
+                }
+                workers => results.extend(side_by_side(phase.jobs, workers, &job)?),
+            }
+        }
+        Ok(results)
+    }
+
     /// What is run after what.
     fn phases(self, jobs: usize, threads: usize) -> Vec<Phase> {
         let whole = Phase {
@@ -67,30 +97,6 @@ impl Parallelism {
             .filter(|phase| !phase.jobs.is_empty())
             .collect()
     }
-}
-
-/// Runs jobs `0..count` and gives their results in order. After an error no new
-/// job is begun; of several errors that of the first job counts, which is the
-/// same whatever the threads did, since jobs are begun in order.
-pub(super) fn run<T: Send>(
-    count: usize,
-    parallelism: Parallelism,
-    job: impl Fn(usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let threads = rayon::current_num_threads().max(1);
-    let mut results = Vec::with_capacity(count);
-    for phase in parallelism.phases(count, threads) {
-        match phase.workers.as_slice() {
-            // The caller's own threads.
-            [_] => {
-                for index in phase.jobs {
-                    results.push(job(index)?);
-                }
-            }
-            workers => results.extend(side_by_side(phase.jobs, workers, &job)?),
-        }
-    }
-    Ok(results)
 }
 
 /// Runs jobs on as many groups of threads as there are numbers in `workers`.
@@ -167,17 +173,15 @@ mod tests {
     fn results_are_in_order_and_the_first_error_counts() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for parallelism in [Parallelism::Auto, Parallelism::Repetitions, Parallelism::Inside] {
-            let squares = pool
-                .install(|| run(20, parallelism, |job| Ok(job * job)))
-                .unwrap();
+            let squares = pool.install(|| parallelism.run(20, |job| Ok(job * job))).unwrap();
             assert_eq!(squares, (0..20).map(|job| job * job).collect::<Vec<_>>());
             let failing = |job: usize| match job {
                 7.. => Err(Error::setting("job", job, "below 7")),
                 _ => Ok(job),
             };
-            let error = pool.install(|| run(20, parallelism, failing)).unwrap_err();
+            let error = pool.install(|| parallelism.run(20, failing)).unwrap_err();
             assert!(error.to_string().contains("job = 7 "), "{error}");
         }
-        assert!(run(0, Parallelism::Auto, Ok).unwrap().is_empty());
+        assert!(Parallelism::Auto.run(0, Ok).unwrap().is_empty());
     }
 }

@@ -14,21 +14,17 @@
 
 mod experiment;
 mod grid;
-mod halving;
 mod jobs;
 mod kind;
 mod preset;
 mod record;
 mod report;
 mod search;
-mod tried;
 
 pub use experiment::{Experiment, Follow, RunOptions};
 pub use grid::{Cell, Grid};
-pub use halving::{Halving, HalvingEvent, Rung};
 pub use jobs::Parallelism;
 pub use kind::Protocol;
 pub use record::RunRecord;
 pub use report::Report;
 pub use search::{CellRecord, Failure, GridReport, GridSearch, RepetitionRecord, SearchEvent};
-pub use tried::{HalvingRecord, HalvingSubject, TriedRun, TriedSetting};

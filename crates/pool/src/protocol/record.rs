@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 const FORMAT: u64 = 1;
 
 /// This one, with what decides how sums are rounded.
-pub(super) fn machine() -> Machine {
+fn machine() -> Machine {
     let kernels = egg_autodiff::blas_kernels();
     Machine::here(rayon::current_num_threads()).with_backend(egg_autodiff::backend(), kernels.as_deref())
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::experiment::{Experiment, RunOptions};
 use super::grid::{Cell, Grid};
-use super::jobs::{self, Parallelism};
+use super::jobs::Parallelism;
 use super::kind::Protocol;
 use crate::atomic;
 use crate::data::PreparedGraphs;
@@ -234,7 +234,7 @@ impl GridSearch {
         let finished: Vec<_> = todo.iter().map(|_| Mutex::new(vec![None; repetitions])).collect();
         let cancelled = AtomicBool::new(false);
         let options = RunOptions::default();
-        let records = jobs::run(todo.len() * repetitions, self.parallelism, |job| {
+        let records = self.parallelism.run(todo.len() * repetitions, |job| {
             let (row, repetition) = (job / repetitions, job % repetitions);
             let (cell, experiment) = (todo[row], &experiments[row]);
             let training = |event: Event<'_>| {

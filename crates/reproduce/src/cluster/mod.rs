@@ -1,0 +1,184 @@
+//! Table 5: nodes clustered by k-means on what an autoencoder makes of them, with EGG and without.
+
+mod preset;
+pub mod record;
+pub mod scale;
+pub mod tune;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::time::Instant;
+
+use egg_cluster::egg::{EggConfig, Weighting};
+use egg_cluster::pipeline::{ClusterReport, Coordinates, Links, NodeClustering, NodeClusteringConfig};
+use egg_cluster::vgae::{Control, LinkTask};
+use egg_geometry::RankRule;
+use egg_graph::GraphDataset;
+use egg_results::Summary;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::{data, provenance};
+pub use preset::PresetName;
+use record::{ClusterRecord, Data, Repetition, Subject};
+
+/// In the order in which they are run if none is named.
+pub const DATASETS: [&str; 5] = ["Cora", "Citeseer", "Pubmed", "Coauthor-CS", "Wiki-CS"];
+
+/// The row of plain k-means.
+pub const PLAIN: &str = "k-means on H";
+/// The row of what a preset has.
+pub const OF_PRESET: &str = "preset";
+
+/// The rows of the table: the paper's, the same weighted by singular values, and
+/// what the preset has.
+fn methods(config: &NodeClusteringConfig) -> BTreeMap<String, Coordinates> {
+    let plain = Coordinates::Plain {
+        normalise_rows: false,
+    };
+    let mut methods = BTreeMap::from([
+        (PLAIN.to_owned(), plain),
+        (OF_PRESET.to_owned(), config.coordinates),
+    ]);
+    for (name, weighting) in [
+        ("flat", Weighting::Flat),
+        ("spectral(1)", Weighting::Spectral(1.0)),
+    ] {
+        for ratio in [0.2, 0.5, 0.8] {
+            let egg = EggConfig {
+                weighting,
+                ..EggConfig::new(RankRule::Ratio(ratio))
+            };
+            methods.insert(format!("EGG {ratio} {name}"), Coordinates::Egg(egg));
+        }
+    }
+    methods
+}
+
+/// One training, clustered by each method.
+fn repeat(
+    dataset: &GraphDataset,
+    config: NodeClusteringConfig,
+    methods: &BTreeMap<String, Coordinates>,
+    revision: &str,
+) -> Result<Repetition> {
+    let begin = Instant::now();
+    let clustering = NodeClustering::new(config)?;
+    let embedding = clustering.embed(dataset, None, &mut |_| Control::Continue)?;
+    let cluster = |(name, coordinates): (&String, &Coordinates)| {
+        let (_, report) = clustering.cluster(&embedding, coordinates)?;
+        Ok((name.clone(), report))
+    };
+    let reports: std::result::Result<_, egg_cluster::Error> = methods.iter().map(cluster).collect();
+    Ok(Repetition {
+        seed: config.seed,
+        revision: revision.to_owned(),
+        machine: provenance::processor(),
+        arithmetic: provenance::machine().arithmetic,
+        threads: rayon::current_num_threads(),
+        validation: embedding.validation,
+        test: embedding.test,
+        methods: reports?,
+        seconds: begin.elapsed().as_secs_f64(),
+    })
+}
+
+/// What a record of this preset on these data is about, and the checksum of its held-out edges.
+///
+/// # Errors
+/// If the edges can't be split.
+pub fn subject(name: &str, preset: PresetName, dataset: &GraphDataset) -> Result<(Subject, Option<String>)> {
+    // By the name that was asked for: a file may be called otherwise.
+    let config = preset.config(name);
+    let subject = Subject {
+        table: "cluster".to_owned(),
+        dataset: name.to_lowercase(),
+        preset: preset.to_string(),
+        config: NodeClusteringConfig { seed: 0, ..config },
+        data: Data::of(dataset),
+        methods: methods(&config),
+    };
+    let split = match config.links {
+        Links::All => None,
+        Links::Split {
+            validation,
+            test,
+            seed,
+        } => {
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            Some(LinkTask::split(dataset, validation, test, rng)?.held_out_checksum())
+        }
+    };
+    Ok((subject, split))
+}
+
+/// Runs the repetitions, one for each seed, that the record in `folder` lacks, and prints the table. None is begun
+/// once the budget is over.
+///
+/// # Errors
+/// [`Error::OtherRecord`](crate::Error::OtherRecord) if the record is of something else; else as clustering.
+pub fn run(
+    name: &str,
+    preset: PresetName,
+    seeds: Range<u64>,
+    folder: &Path,
+    revision: &str,
+    budget: &Budget,
+) -> Result<()> {
+    let dataset = data::load(name)?;
+    println!(
+        "{name}: {} nodes, {} edges, {} features; preset {preset}, {} repetitions from seed {}",
+        dataset.node_count(),
+        dataset.edge_count(),
+        dataset.features().width(),
+        seeds.end - seeds.start,
+        seeds.start,
+    );
+    let (subject, split) = subject(name, preset, &dataset)?;
+    let mut record = ClusterRecord::open(folder, subject, split)?;
+    for seed in seeds {
+        if record.has(seed) {
+            eprintln!("seed {seed}: already there");
+            continue;
+        }
+        if budget.is_over() {
+            eprintln!("the time is up before seed {seed}: call again to go on");
+            break;
+        }
+        let config = NodeClusteringConfig {
+            seed,
+            ..record.subject.config
+        };
+        let repetition = repeat(&dataset, config, &record.subject.methods, revision)?;
+        let auc = repetition.test.map_or(f64::NAN, |test| test.roc_auc);
+        eprintln!("seed {seed}: {:.1} s, test AUC {auc:.4}", repetition.seconds);
+        record.add(folder, repetition)?;
+    }
+    print(&record);
+    Ok(())
+}
+
+fn print(record: &ClusterRecord) {
+    println!("{} repetitions", record.repetitions.len());
+    println!("| method | accuracy | NMI | ARI | completeness | captured | modularity | seconds |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for name in record.subject.methods.keys() {
+        let of = |value: &dyn Fn(&ClusterReport) -> Option<f64>| {
+            let summary = Summary::of(&record.values(name, value), 0);
+            summary.map_or("-".to_owned(), |summary| summary.to_string())
+        };
+        println!(
+            "| {name} | {} | {} | {} | {} | {} | {} | {} |",
+            of(&|report| Some(report.agreement?.accuracy)),
+            of(&|report| Some(report.agreement?.normalised_mutual_information)),
+            of(&|report| Some(report.agreement?.adjusted_rand)),
+            of(&|report| Some(report.agreement?.completeness)),
+            of(&|report| Some(report.captured)),
+            of(&|report| report.modularity),
+            of(&|report| Some(report.timings.coordinates + report.timings.clustering)),
+        );
+    }
+}
