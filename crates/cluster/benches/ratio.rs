@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
 use egg_cluster::egg::EggConfig;
@@ -14,10 +14,11 @@ use egg_cluster::vgae::{
     Autoencoder, AutoencoderConfig, Control, EncoderConfig, GraphEncoder, Likelihood, LinkTask,
     exact_likelihood, sampled_likelihood,
 };
+use egg_datasets::DataFolders;
 use egg_geometry::RankRule;
 use egg_graph::conv::NodeInput;
 use egg_graph::synthetic::BlockModel;
-use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_graph::{Cache, GraphDataset, ReadOptions};
 use egg_nn::{Adam, AdamConfig, Decay, Parameters, Pass, backward};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
@@ -177,19 +178,12 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     }
 }
 
-/// A data set below `EGG_DATASETS`, beside the project, or as xtask prepares it.
+/// A data set, where it is here.
 fn find(name: &str) -> Option<GraphDataset> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = [
-        std::env::var_os("EGG_DATASETS").map(PathBuf::from),
-        Some(project.join("../shared/datasets")),
-        Some(project.join("datasets/prepared")),
-    ];
-    folders.into_iter().flatten().find_map(|folder| {
-        let source = DataSource::registered(name, &folder).ok()?;
-        let loaded = source.load(&ReadOptions::default(), &Cache::Off).ok()?;
-        Some(loaded.dataset)
-    })
+    let folders = DataFolders::locate_from(Path::new(env!("CARGO_MANIFEST_DIR")));
+    let source = folders.source(name).ok()?;
+    let loaded = source.load(&ReadOptions::default(), &Cache::Off).ok()?;
+    Some(loaded.dataset)
 }
 
 fn export_training(

@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 
 use candle_core::DType;
 use egg_autodiff::{Flatten, RankRule};
+use egg_datasets::{DataFolders, Registry};
 use egg_graph::synthetic::CovarianceSet;
-use egg_graph::{
-    GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, batches, random_order, read_tu,
-};
+use egg_graph::{GraphBatch, GraphDataset, Labels, ReadOptions, Targets, batches, random_order, read_tu};
 use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, backward, cross_entropy};
 use egg_pool::PoolingConfig;
 use egg_pool::data::{Batch, BatchTargets, Convolved, PreparedGraphs};
@@ -66,7 +65,7 @@ impl Training {
             .map_err(|_| unknown())?;
         let dataset = datasets
             .get(name)
-            .ok_or("this data set is not here; set EGG_DATASETS to the folder that has it")?;
+            .ok_or("this data set is not here; `cargo xtask data prepare` gets it")?;
         let pooling = match pool {
             "egg" => PoolingConfig::Egg {
                 rank: RANK,
@@ -170,19 +169,10 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     Ok(Timed::new(seconds, steps, loss))
 }
 
-/// A data set below `EGG_DATASETS`, beside the project, or as xtask prepares it.
+/// A data set, where it is here.
 fn find(name: &str) -> Option<PathBuf> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = [
-        std::env::var_os("EGG_DATASETS").map(PathBuf::from),
-        Some(project.join("../shared/datasets")),
-        Some(project.join("datasets/prepared")),
-    ];
     let entry = Registry::builtin().get(name).ok()?;
-    folders
-        .into_iter()
-        .flatten()
-        .find_map(|folder| entry.find_below(&folder))
+    DataFolders::locate_from(Path::new(env!("CARGO_MANIFEST_DIR"))).find(entry)
 }
 
 fn export_dataset(export: &mut Export, name: &str, dataset: &GraphDataset) -> Outcome<()> {
@@ -250,7 +240,7 @@ fn serve() -> Outcome<()> {
         }
     }
     let about = match datasets.len() {
-        0 => "none here (set EGG_DATASETS to the folder that has them)".to_owned(),
+        0 => "none here (`cargo xtask data prepare` gets them)".to_owned(),
         _ => datasets.keys().copied().collect::<Vec<_>>().join(", "),
     };
     let inputs = Inputs {

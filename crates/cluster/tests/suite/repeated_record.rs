@@ -9,9 +9,12 @@ use std::path::PathBuf;
 
 use egg_cluster::pipeline::{Coordinates, NodeClustering, NodeClusteringConfig};
 use egg_cluster::vgae::Control;
-use egg_graph::{Cache, DataSource, ReadOptions};
+use egg_datasets::DataFolders;
+use egg_graph::{Cache, ReadOptions};
 use egg_results::Machine;
 use serde_json::Value;
+
+use crate::real_data;
 
 fn say(line: &str) {
     // Not by the macro, which the test harness would keep to itself.
@@ -21,11 +24,9 @@ fn say(line: &str) {
 #[test]
 fn a_repetition_of_cora_repeats_bit_for_bit() {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let beside = root.join("../shared/datasets");
-    let folder = std::env::var_os("EGG_DATASETS").map_or(beside, PathBuf::from);
-    if !folder.is_dir() {
-        return say("skipped: no data (Cora); set EGG_DATASETS to the folder that has them\n");
-    }
+    let Some(folder) = real_data::folder("Cora") else {
+        return;
+    };
     let text = std::fs::read_to_string(root.join("docs/results/cluster/cora-paper.json")).unwrap();
     let record: Value = serde_json::from_str(&text).unwrap();
     let first = &record["repetitions"][0];
@@ -37,7 +38,7 @@ fn a_repetition_of_cora_repeats_bit_for_bit() {
             first["arithmetic"], here.arithmetic
         ));
     }
-    let source = DataSource::registered("Cora", &folder).unwrap();
+    let source = DataFolders::only(folder).source("Cora").unwrap();
     let dataset = source.load(&ReadOptions::default(), &Cache::Off).unwrap().dataset;
     assert_eq!(record["data"]["fingerprint"], dataset.fingerprint());
     let mut config: NodeClusteringConfig = serde_json::from_value(record["config"].clone()).unwrap();
