@@ -73,7 +73,6 @@
 )]
 
 mod adjacency;
-mod atomic;
 mod batch;
 mod cache;
 #[cfg(feature = "conv")]

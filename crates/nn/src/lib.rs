@@ -73,7 +73,6 @@
 mod adam;
 mod adam_config;
 mod affine;
-pub mod atomic;
 mod backward;
 mod batch_norm;
 mod bce;

@@ -9,8 +9,8 @@ use super::experiment::Experiment;
 use super::grid::{Cell, Grid};
 use super::halving::Rung;
 use super::search::Failure;
-use crate::atomic;
 use crate::error::{Error, Result};
+use crate::json;
 use crate::metrics::Metric;
 use crate::train::Outcome;
 
@@ -154,7 +154,7 @@ impl HalvingRecord {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(atomic::failed(folder))?;
+            std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
         }
         let failed = |error: serde_json::Error| Error::Format {
             path: path.to_owned(),
@@ -178,7 +178,7 @@ impl HalvingRecord {
             about.concat(),
             settings.map_err(failed)?.join(",\n")
         );
-        atomic::write(path, text.as_bytes())
+        egg_files::write(path, text.as_bytes()).map_err(Error::file(path))
     }
 
     /// Reads what [`Self::save`] wrote.
@@ -187,7 +187,7 @@ impl HalvingRecord {
     /// [`Error::File`] if it can't be read, [`Error::Format`] if it is none.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let record: Self = atomic::read_json(path)?;
+        let record: Self = json::read(path)?;
         if record.subject.format != FORMAT {
             return Err(Error::Format {
                 path: path.to_owned(),
