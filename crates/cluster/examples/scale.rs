@@ -9,7 +9,7 @@
 //! For each number of nodes given (10^4 to 10^6, in half powers of ten, if none is) a
 //! stochastic block model with ten edges per node is drawn and clustered end to end:
 //! autoencoder with sampled non-edges on all edges, EGG, mini-batch k-means. A name
-//! instead of a number is a data set below `EGG_DATASETS`. Each has a process of its
+//! instead of a number is a data set. Each has a process of its
 //! own, since the peak of the memory is a process's. The exponent is that of
 //! `seconds = c nodes^e`, by least squares of the logarithms.
 //!
@@ -25,8 +25,9 @@ use std::time::Instant;
 
 use egg_cluster::pipeline::{Clusterer, ClusteringEvent, Links, NodeClustering, Preset};
 use egg_cluster::vgae::{Control, Likelihood};
+use egg_datasets::DataFolders;
 use egg_graph::synthetic::BlockModel;
-use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_graph::{Cache, GraphDataset, ReadOptions};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -82,8 +83,7 @@ fn load(data: &str) -> Result<GraphDataset, Box<dyn Error>> {
         };
         return Ok(model.generate(&mut ChaCha8Rng::seed_from_u64(0))?);
     }
-    let folder = std::env::var_os("EGG_DATASETS").ok_or("set EGG_DATASETS to the folder of the data sets")?;
-    let source = DataSource::registered(data, folder.as_ref())?;
+    let source = DataFolders::locate().source(data)?;
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }
 
@@ -245,7 +245,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "graphs": lines,
         });
         let text = serde_json::to_string_pretty(&record)? + "\n";
-        egg_nn::atomic::write(path, text.as_bytes())?;
+        egg_files::write(path, text.as_bytes())?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! cargo run --release -p egg-cluster --example tune -- cora citeseer --record docs/results/cluster
 //! ```
 //!
-//! Data sets are looked for below `EGG_DATASETS`. Options: `--seeds N` (3: the seeds
+//! Data sets are found by their names. Options: `--seeds N` (3: the seeds
 //! 0, 1 and 2), `--record FOLDER` (writes tuning.json there), `--revision TEXT`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -15,7 +15,8 @@ use std::path::PathBuf;
 
 use egg_cluster::pipeline::{Grid, Preset, tune};
 use egg_cluster::vgae::Control;
-use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_datasets::DataFolders;
+use egg_graph::{Cache, GraphDataset, ReadOptions};
 use serde_json::json;
 
 /// Tensors without page faults.
@@ -36,9 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => names.push(word),
         }
     }
-    let folder = std::env::var_os("EGG_DATASETS").ok_or("set EGG_DATASETS to the folder of the data sets")?;
-    let load = |name: &String| -> Result<GraphDataset, egg_graph::Error> {
-        let source = DataSource::registered(name, folder.as_ref())?;
+    let load = |name: &String| -> Result<GraphDataset, egg_datasets::Error> {
+        let source = DataFolders::locate().source(name)?;
         Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
     };
     let datasets: Vec<GraphDataset> = names.iter().map(load).collect::<Result<_, _>>()?;
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         std::fs::create_dir_all(&folder)?;
         let text = serde_json::to_string_pretty(&record)? + "\n";
-        egg_nn::atomic::write(&folder.join("tuning.json"), text.as_bytes())?;
+        egg_files::write(&folder.join("tuning.json"), text.as_bytes())?;
     }
     Ok(())
 }

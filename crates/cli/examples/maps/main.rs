@@ -9,7 +9,7 @@
 //! pooling gives (the four layers of GIN side by side), before any training too for
 //! GCN. `nodes` trains the paper's VGAE and maps its means H and the rows of
 //! EGG(0.8). At most `--points` graphs or nodes are drawn, with `--seed`. Data sets
-//! are looked for below `EGG_DATASETS`; a number in place of a name makes one.
+//! are found by their names; a number in place of a name makes one.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
@@ -19,7 +19,8 @@ mod record;
 
 use std::path::PathBuf;
 
-use egg_gnn::graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_gnn::datasets::DataFolders;
+use egg_gnn::graph::{Cache, GraphDataset, ReadOptions};
 
 /// Tensors without page faults.
 #[global_allocator]
@@ -71,8 +72,7 @@ impl Arguments {
 }
 
 fn registered(name: &str) -> Result<GraphDataset, Failure> {
-    let folder = std::env::var_os("EGG_DATASETS").ok_or("set EGG_DATASETS to the folder of the data sets")?;
-    let source = DataSource::registered(name, &PathBuf::from(folder))?;
+    let source = DataFolders::locate().source(name)?;
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use egg_gnn::nn;
 use egg_gnn::results::Machine;
 use egg_report::Embedding;
 use serde_json::{Value, json};
@@ -99,7 +98,7 @@ impl Record {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        Ok(nn::atomic::write(path, text.as_bytes())?)
+        Ok(egg_files::write(path, text.as_bytes())?)
     }
 }
 

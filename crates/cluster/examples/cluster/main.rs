@@ -5,7 +5,7 @@
 //! cargo run --release -p egg-cluster --example cluster -- 100000 --sampled --epochs 20
 //! ```
 //!
-//! The first argument is a data set below `EGG_DATASETS`, or a number of nodes: then
+//! The first argument is the name of a data set, or a number of nodes: then
 //! a block model of that size is drawn. Options: `--preset paper|tuned`, `--repetitions N`
 //! (of which each has the next seed), `--seed N`, `--epochs N`, `--sampled` (the
 //! likelihood of sampled non-edges, linear in the edges), `--raw` (features as they are,
@@ -21,16 +21,16 @@ mod record;
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use arguments::Arguments;
 use egg_cluster::egg::{EggConfig, Weighting};
 use egg_cluster::pipeline::{ClusterReport, Coordinates, Links, NodeClustering, NodeClusteringConfig};
 use egg_cluster::vgae::{Control, LinkTask};
+use egg_datasets::DataFolders;
 use egg_geometry::RankRule;
 use egg_graph::synthetic::BlockModel;
-use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_graph::{Cache, GraphDataset, ReadOptions};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use record::{Data, Record, Repetition, Subject};
@@ -47,8 +47,7 @@ fn load(data: &str) -> Result<GraphDataset, Box<dyn Error>> {
         };
         return Ok(model.generate(&mut ChaCha8Rng::seed_from_u64(0))?);
     }
-    let folder = std::env::var_os("EGG_DATASETS").ok_or("set EGG_DATASETS to the folder of the data sets")?;
-    let source = DataSource::registered(data, &PathBuf::from(folder))?;
+    let source = DataFolders::locate().source(data)?;
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }
 

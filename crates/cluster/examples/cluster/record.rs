@@ -120,7 +120,7 @@ impl Record {
     fn save(&self, path: &Path) -> Result<(), Box<dyn Error>> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
-        Ok(egg_nn::atomic::write(path, text.as_bytes())?)
+        Ok(egg_files::write(path, text.as_bytes())?)
     }
 }
 

@@ -42,5 +42,5 @@ pub(crate) fn save(
         "{{\"about\": {about},\n\"repetitions\": [\n{}\n]}}\n",
         curves.join(",\n")
     );
-    Ok(egg_nn::atomic::write(path, text.as_bytes())?)
+    Ok(egg_files::write(path, text.as_bytes())?)
 }

@@ -6,8 +6,8 @@
 //! cargo run --release -p egg-pool --example train -- MUTAG gcn egg --repetitions 3 --grid records
 //! ```
 //!
-//! Data sets are looked for below `--data`, or `EGG_DATASETS`, or
-//! `datasets/prepared`; `covariance` is made on the spot. A path to a TU folder
+//! Data sets are looked for below `--data`, or where egg-datasets
+//! looks; `covariance` is made on the spot. A path to a TU folder
 //! or zip will do as well. `--grid` searches the paper's grid, with a record of
 //! each cell in a folder, from which a search that was killed goes on; `--halving`
 //! does so in one file, with more repetitions for the better settings only. `--record`
@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use egg_autodiff::{Flatten, RankRule};
+use egg_datasets::DataFolders;
 use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
 use egg_pool::data::PreparedGraphs;
@@ -97,11 +98,8 @@ fn load(name: &str, folder: Option<&str>) -> Result<GraphDataset, Failure> {
     let source = if Path::new(name).exists() {
         DataSource::detect(Path::new(name))?
     } else {
-        let folder = match folder {
-            Some(folder) => PathBuf::from(folder),
-            None => std::env::var_os("EGG_DATASETS").map_or("datasets/prepared".into(), PathBuf::from),
-        };
-        DataSource::registered(name, &folder)?
+        let folders = folder.map_or_else(DataFolders::locate, DataFolders::only);
+        folders.source(name)?
     };
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }
