@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 /// Sets up, then builds the program `egg` and runs `egg demo`: EGG and the first-order poolings learn to tell apart
 /// graphs that differ only in how their features vary together, the karate club is clustered, and the report is
 /// written to target/demo/report.html, whose path is the last line. Needs no network and no data; if MUTAG is here
-/// (EGG_DATASETS, datasets/prepared, or shared/datasets beside the checkout), it is trained on as well.
+/// (`egg data path MUTAG` says where it is looked for), it is trained on as well.
 ///
 /// Without OpenBLAS it runs on the pure-Rust backend. EGG_BACKEND=openblas or EGG_BACKEND=pure-rust forces one.
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use egg_gnn::pool::model::Architecture;
 use egg_gnn::pool::protocol::Protocol;
 
 use crate::data::suggestion;
-use crate::{angles, cluster, demo, embed, generate, info, predict, report, sweep, train};
+use crate::{angles, cluster, datasets, demo, embed, generate, info, predict, report, sweep, train};
 
 /// Graphs on the Grassmann manifold: classify graphs, cluster nodes, compare subspaces
 ///
@@ -36,6 +36,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Info(info::Arguments),
+    Data(datasets::Arguments),
     Train(Box<train::Arguments>),
     Predict(predict::Arguments),
     Embed(embed::Arguments),
@@ -54,7 +55,7 @@ impl Command {
     pub(crate) fn computes(&self) -> bool {
         !matches!(
             self,
-            Self::Info(_) | Self::Report(_) | Self::Completions(_) | Self::Man(_)
+            Self::Info(_) | Self::Data(_) | Self::Report(_) | Self::Completions(_) | Self::Man(_)
         )
     }
 }
@@ -68,7 +69,7 @@ pub(crate) struct Common {
     /// No progress, only the result
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Where registered data sets are [default: EGG_DATASETS, else datasets/prepared]
+    /// Where registered data sets are [default: where `egg data` looks for them]
     #[arg(long, value_name = "DIR")]
     pub(crate) datasets: Option<PathBuf>,
     #[command(flatten)]

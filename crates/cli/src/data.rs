@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
+use egg_gnn::datasets::{DataFolders, Registry};
 use egg_gnn::graph::synthetic::{BlockModel, CovarianceSet, karate_club};
 use egg_gnn::graph::{
-    Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, Registry, Role,
-    read_graph_tables,
+    Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, Role, read_graph_tables,
 };
 use egg_gnn::pool;
 use rand_chacha::ChaCha8Rng;
@@ -20,9 +20,6 @@ use crate::failure::{Failure, Result};
 
 /// Data that the program makes itself.
 pub(crate) const DEMOS: [&str; 3] = ["demo:covariance", "demo:karate", "demo:sbm:N"];
-
-/// Where `cargo xtask data prepare` puts data sets.
-const PREPARED: &str = "datasets/prepared";
 
 /// A data set, where it came from, and what its parts are called there.
 #[derive(Debug)]
@@ -55,21 +52,16 @@ impl Data {
             )));
         }
         let entry = Registry::builtin().get(name)?;
-        let (folder, cache) = match (&common.datasets, std::env::var_os("EGG_DATASETS")) {
-            (Some(folder), _) => (folder.clone(), Cache::Off),
-            (None, Some(folder)) if !folder.is_empty() => (PathBuf::from(folder), Cache::Off),
-            _ => (prepared(), Cache::Beside),
+        let folders = match &common.datasets {
+            Some(folder) => DataFolders::only(folder),
+            None => DataFolders::locate(),
         };
-        let path = entry.find_below(&folder).ok_or_else(|| {
-            Failure::other(format!(
-                "{}: {} is not there\nhelp: `cargo xtask data prepare {}` fetches it; --datasets DIR or \
-                 EGG_DATASETS names another data folder",
-                folder.display(),
-                entry.path,
-                entry.name
-            ))
-        })?;
-        let mut source = DataSource::of(entry, path);
+        let mut source = folders.source(&entry.name)?;
+        // A folder that was named is not written to.
+        let cache = match source.path.starts_with(&folders.prepared) && common.datasets.is_none() {
+            true => Cache::Beside,
+            false => Cache::Off,
+        };
         if common.reading.allow_modified {
             source = source.allow_modified();
         }
@@ -233,16 +225,6 @@ fn beside(edges: &Path) -> Vec<PathBuf> {
     )
 }
 
-/// In the folder we are in, or in that of the checkout around it.
-fn prepared() -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    let found = here.ancestors().map(|folder| folder.join(PREPARED));
-    found
-        .into_iter()
-        .find(|folder| folder.is_dir())
-        .unwrap_or_else(|| PREPARED.into())
-}
-
 /// `PROTEINS.zip`, `./graphs`, `data/edges.csv`: nobody calls a data set so.
 fn looks_like_a_path(name: &str) -> bool {
     name.contains(['/', '\\']) || Path::new(name).extension().is_some()
@@ -287,8 +269,7 @@ pub(crate) fn naming<T, E: Into<Failure>>(data: &str, result: std::result::Resul
     result.map_err(|error| match error.into() {
         // These name their file themselves.
         Failure::Graph(
-            error @ (Error::UnknownDataset { .. }
-            | Error::Io { .. }
+            error @ (Error::Io { .. }
             | Error::Line { .. }
             | Error::File { .. }
             | Error::Missing { .. }
@@ -303,7 +284,9 @@ pub(crate) fn naming<T, E: Into<Failure>>(data: &str, result: std::result::Resul
         Failure::Pool(
             error @ (pool::Error::Graph(Error::Columns { .. }) | pool::Error::UnknownColumns { .. }),
         ) => Failure::Pool(error),
-        other @ (Failure::Interrupted(_) | Failure::Usage(_) | Failure::Other(_)) => other,
+        other @ (Failure::Interrupted(_) | Failure::Usage(_) | Failure::Other(_) | Failure::Datasets(_)) => {
+            other
+        }
         other => Failure::In {
             data: data.to_owned(),
             source: Box::new(other),

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use clap::Args;
-use egg_gnn::graph::Registry;
+use egg_gnn::datasets::{DataFolders, Registry};
 use egg_report::{Estimate, Kind, Method, Record, svg};
 
 use crate::console::Style;
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Repetitions of each training
     #[arg(long, value_name = "N", default_value = "4")]
     reps: usize,
-    /// Where MUTAG is looked for [default: EGG_DATASETS, datasets/prepared, or shared/datasets beside the checkout]
+    /// Where MUTAG is looked for [default: where `egg data` looks]
     #[arg(long, value_name = "DIR")]
     datasets: Option<PathBuf>,
 }
@@ -134,9 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 records.push(record);
             }
         }
-        None => {
-            style.say("(MUTAG is not here: `cargo xtask data prepare MUTAG` would add it to the demo.)\n")
-        }
+        None => style.say("(MUTAG is not here: `egg data fetch MUTAG` would add it to the demo.)\n"),
     }
 
     let page = arguments.out.join("report.html");
@@ -269,20 +267,12 @@ fn estimate(estimate: &Estimate) -> String {
 /// The first data folder that has MUTAG.
 fn mutag(named: Option<&Path>) -> Option<PathBuf> {
     let entry = Registry::builtin().get("MUTAG").ok()?;
-    let mut folders: Vec<PathBuf> = named.map(Path::to_owned).into_iter().collect();
-    folders.extend(
-        std::env::var_os("EGG_DATASETS")
-            .filter(|folder| !folder.is_empty())
-            .map(PathBuf::from),
-    );
-    let here = std::env::current_dir().unwrap_or_default();
-    for above in here.ancestors() {
-        folders.push(above.join("datasets/prepared"));
-        folders.push(above.join("shared/datasets"));
-    }
-    folders
+    let folders = DataFolders::locate();
+    named
         .into_iter()
+        .chain(folders.in_order())
         .find(|folder| entry.find_below(folder).is_some())
+        .map(Path::to_owned)
 }
 
 /// The picture of the front page: how the poolings learn behind linear

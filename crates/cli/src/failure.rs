@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use egg_gnn::{cluster, geometry, graph, pool};
+use egg_gnn::{cluster, datasets, geometry, graph, pool};
 
 /// The result of every command.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -28,6 +28,8 @@ pub(crate) enum Failure {
     In { data: String, source: Box<Failure> },
     #[error(transparent)]
     Graph(#[from] graph::Error),
+    #[error(transparent)]
+    Datasets(#[from] datasets::Error),
     #[error(transparent)]
     Pool(#[from] pool::Error),
     #[error(transparent)]
@@ -85,6 +87,7 @@ impl Failure {
         match self {
             Self::In { source, .. } => source.remedy(),
             Self::Graph(error) | Self::Cluster(cluster::Error::Graph(error)) => graph_remedy(error),
+            Self::Datasets(error) => datasets_remedy(error),
             Self::Pool(error) => pool_remedy(error),
             Self::Cluster(cluster::Error::OtherRun { .. }) => Some(OTHER_RUN.into()),
             Self::Cluster(cluster::Error::NotOneGraph { .. }) => {
@@ -121,13 +124,26 @@ fn disk_remedy(failure: &Failure) -> Option<String> {
 
 fn graph_remedy(error: &graph::Error) -> Option<String> {
     match error {
-        graph::Error::UnknownDataset { suggestion: None, .. } => Some(
-            "DATA is a path, demo:covariance, demo:karate, demo:sbm:N, or one of the names that `egg info` lists"
+        graph::Error::Modified { .. } => Some(
+            "remove it, and `egg data fetch NAME` gets it anew; --allow-modified takes it as it is".into(),
+        ),
+        _ => None,
+    }
+}
+
+fn datasets_remedy(error: &datasets::Error) -> Option<String> {
+    use datasets::Error;
+    match error {
+        Error::UnknownDataset { suggestion: None, .. } => Some(
+            "DATA is a path, demo:covariance, demo:karate, demo:sbm:N, or one of the names that `egg data list` shows"
                 .into(),
         ),
-        graph::Error::Modified { .. } => {
-            Some("`cargo xtask data prepare NAME` fetches it again; --allow-modified takes it as it is".into())
-        }
+        Error::NotHere { .. } => Some(format!(
+            "--datasets DIR or {} names another data folder",
+            datasets::VARIABLE
+        )),
+        Error::Io { .. } | Error::InsideMirror { .. } => Some("--datasets DIR names another data folder".into()),
+        Error::Graph(error) => graph_remedy(error),
         _ => None,
     }
 }

@@ -1,7 +1,8 @@
 //! `egg info`: what is in a data set, or which there are.
 
 use clap::Args;
-use egg_gnn::graph::{ColumnNotes, GraphDataset, NodeIds, Registry, Targets};
+use egg_gnn::datasets::Registry;
+use egg_gnn::graph::{ColumnNotes, GraphDataset, NodeIds, Targets};
 use serde_json::json;
 
 use crate::arguments::Common;

@@ -26,6 +26,7 @@ mod arguments;
 mod cluster;
 mod console;
 mod data;
+mod datasets;
 mod demo;
 mod embed;
 mod environment;
@@ -96,6 +97,7 @@ fn run(cli: &Cli) -> Result<()> {
 fn command(command: &Command) -> Result<()> {
     match command {
         Command::Info(arguments) => info::run(arguments),
+        Command::Data(arguments) => datasets::run(arguments),
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Embed(arguments) => embed::run(arguments),

@@ -14,7 +14,7 @@ pub(crate) fn check(option: &str, path: &Path, read: &[PathBuf]) -> Result<()> {
         target = folder.to_owned();
         folder = folder_of(folder);
     }
-    egg_gnn::nn::atomic::check(&target).map_err(Failure::file(path))?;
+    egg_files::check(&target).map_err(Failure::file(path))?;
     if let Some(own) = read.iter().find(|own| is_in(path, own)) {
         return Err(Failure::other(format!(
             "{option} {}: this belongs to the data that are read ({})\nhelp: name another file",
@@ -28,7 +28,7 @@ pub(crate) fn check(option: &str, path: &Path, read: &[PathBuf]) -> Result<()> {
 /// Writes a file that is there whole or not at all, and its folder if need be.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     make_folder(path)?;
-    egg_gnn::nn::atomic::write(path, bytes).map_err(Failure::file(path))
+    egg_files::write(path, bytes).map_err(Failure::file(path))
 }
 
 /// The folder that a file is to be in, without what was left there half written when a
@@ -36,7 +36,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder).map_err(Failure::file(folder))?;
-    egg_gnn::nn::atomic::sweep(folder);
+    egg_files::sweep(folder);
     Ok(())
 }
 

@@ -6,8 +6,6 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use egg_gnn::nn::atomic;
-
 use crate::failure::{Failure, Result};
 
 /// Below which runs without `--out` go.
@@ -184,7 +182,7 @@ fn refuse_links(folder: &Path) -> Result<()> {
 
 /// Removes what a program that was killed had not finished, here and below.
 fn sweep(folder: &Path) {
-    atomic::sweep(folder);
+    egg_files::sweep(folder);
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         // Of the folder itself, not of what a link leads to.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -200,7 +198,7 @@ fn sweep(folder: &Path) {
 /// Whether what is there has not got its name yet, so that it counts for nothing.
 fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    atomic::is_temporary(&name) || name.starts_with(MODEL_IN_THE_MAKING)
+    egg_files::is_temporary(&name) || name.starts_with(MODEL_IN_THE_MAKING)
 }
 
 /// A data set may call itself anything; as the name of a folder that stays below

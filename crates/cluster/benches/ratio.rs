@@ -4,15 +4,16 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use candle_core::Tensor;
 use egg_cluster::egg::EggConfig;
 use egg_cluster::kmeans::KMeansConfig;
 use egg_cluster::metrics::Contingency;
 use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, Control, Likelihood};
+use egg_datasets::DataFolders;
 use egg_geometry::RankRule;
-use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_graph::{Cache, GraphDataset, ReadOptions};
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -50,7 +51,7 @@ struct Inputs {
 
 fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     let embedding = || {
-        let missing = "Pubmed is not here; set EGG_DATASETS to the folder that has it";
+        let missing = "Pubmed is not here; `cargo xtask data prepare Pubmed` gets it";
         inputs.embedding.as_ref().ok_or(missing)
     };
     match task {
@@ -95,19 +96,12 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     }
 }
 
-/// A data set below `EGG_DATASETS`, beside the project, or as xtask prepares it.
+/// A data set, where it is here.
 fn find(name: &str) -> Option<GraphDataset> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = [
-        std::env::var_os("EGG_DATASETS").map(PathBuf::from),
-        Some(project.join("../shared/datasets")),
-        Some(project.join("datasets/prepared")),
-    ];
-    folders.into_iter().flatten().find_map(|folder| {
-        let source = DataSource::registered(name, &folder).ok()?;
-        let loaded = source.load(&ReadOptions::default(), &Cache::Off).ok()?;
-        Some(loaded.dataset)
-    })
+    let folders = DataFolders::locate_from(Path::new(env!("CARGO_MANIFEST_DIR")));
+    let source = folders.source(name).ok()?;
+    let loaded = source.load(&ReadOptions::default(), &Cache::Off).ok()?;
+    Some(loaded.dataset)
 }
 
 fn export_training(

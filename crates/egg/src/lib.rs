@@ -29,11 +29,12 @@
 //! |---|---|---|---|
 //! | `geometry` | `geometry` | subspaces: angles, distances, geodesics, means, kernels | `egg-geometry` |
 //! | `graph` | `graph`, `nn`, `tensor` | files to graphs, splits, batches; convolutions, layers, Adam; operations of one's own | `egg-graph`, `egg-nn`, `egg-tensor` |
+//! | `datasets` | `datasets` | the benchmarks by name: found, verified; with `fetch` downloaded | `egg-datasets` |
 //! | `pool` | `pool`, `autodiff` | EGG and its peers, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
 //! | `pool` or `cluster` | `results` | means with their spread, tests between them | `egg-results` |
 //! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, measures | `egg-cluster` |
 //!
-//! All of them are on by default. Besides, `openblas` (the default) or
+//! All of them are on by default, but not `fetch`. Besides, `openblas` (the default) or
 //! `pure-rust` says which linear algebra to use. For the geometry alone and no
 //! system library:
 //!
@@ -49,6 +50,8 @@
 pub use egg_autodiff as autodiff;
 #[cfg(feature = "cluster")]
 pub use egg_cluster as cluster;
+#[cfg(feature = "datasets")]
+pub use egg_datasets as datasets;
 #[cfg(feature = "geometry")]
 pub use egg_geometry as geometry;
 #[cfg(feature = "graph")]
@@ -79,6 +82,8 @@ pub mod prelude {
     };
     #[cfg(feature = "cluster")]
     pub use egg_cluster::vgae::{Control, Likelihood};
+    #[cfg(feature = "datasets")]
+    pub use egg_datasets::DataFolders;
     #[cfg(feature = "geometry")]
     pub use egg_geometry::{
         Distance, Extension, Flatten, GrassmannPoint, Kernel, RankRule, distance, distance_matrix,

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::atomic;
 use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
 
@@ -145,7 +144,7 @@ fn save(path: &Path, source: SourceDigest, dataset: &GraphDataset) -> Result<()>
     if let Some(folder) = path.parent() {
         egg_files::sweep(folder);
     }
-    atomic::write(path, |out| {
+    egg_files::write_with(path, |out| {
         out.write_all(MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         out.write_all(&[0; 4])?;
@@ -153,6 +152,7 @@ fn save(path: &Path, source: SourceDigest, dataset: &GraphDataset) -> Result<()>
         out.write_all(&body.digest().to_le_bytes())?;
         body.write(out)
     })
+    .map_err(Error::io(path))
 }
 
 /// The cached data set, if there is one, it is whole, and it is of this source.

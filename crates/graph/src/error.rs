@@ -200,14 +200,6 @@ pub enum Error {
         /// What it must satisfy.
         requirement: String,
     },
-    /// There is no data set of this name.
-    #[error("there is no data set `{name}`{}", suggestion.as_ref().map_or_else(String::new, |name| format!("; did you mean {name}?")))]
-    UnknownDataset {
-        /// As it was asked for.
-        name: String,
-        /// The nearest official name, if one is near.
-        suggestion: Option<String>,
-    },
     /// What is at a path is not in a layout that can be read.
     #[error("{}: {problem}", path.display())]
     UnknownLayout {

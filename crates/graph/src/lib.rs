@@ -32,8 +32,8 @@
 //! | edge list, npy or csv features, labels | [`EdgeListSource`], [`write_edge_list`] | names or numbers, with or without header |
 //! | many graphs in tables | [`read_graph_tables`] | `edges.csv`, `nodes.csv`, `graphs.csv` in a folder |
 //!
-//! [`DataSource`] finds out which one it is, or takes a name from the
-//! [`Registry`], and loads through a [`Cache`]. Every reader gives a
+//! [`DataSource`] finds out which one it is, and loads through a [`Cache`] (benchmarks by
+//! their names are found by the crate `egg-datasets`). Every reader gives a
 //! [`GraphDataset`]: undirected graphs with sorted, distinct neighbours, self
 //! loops removed unless asked for (their number is [noted](EdgeNotes)), as
 //! PyTorch Geometric reads the same files. Bad input is an [`Error`] that names
@@ -73,7 +73,6 @@
 )]
 
 mod adjacency;
-mod atomic;
 mod batch;
 mod cache;
 #[cfg(feature = "conv")]
@@ -91,7 +90,6 @@ mod petgraph;
 mod propagated;
 mod propagation;
 mod read;
-mod registry;
 mod sparse;
 mod split;
 mod store;
@@ -119,7 +117,6 @@ pub use read::{
     WikiCs, pickle, read_gnn_benchmark, read_graph_tables, read_npy, read_ogb, read_planetoid, read_tu,
     read_wiki_cs, read_wiki_cs_splits, write_edge_list, write_labels, write_npy,
 };
-pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
 pub use sparse::CsrMatrix;
 pub use split::{LinkPart, LinkSplit, Split};
 pub use transform::OGB_ATOM_CARDINALITIES;

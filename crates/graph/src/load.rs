@@ -1,4 +1,4 @@
-//! From a path or a name to a data set, through the cache.
+//! From a path to a data set, through the cache.
 
 // Numbers in a file are no index: what they point at may not be there.
 #![warn(clippy::indexing_slicing)]
@@ -14,7 +14,6 @@ use crate::read::{
     EdgeListSource, NodeFeatures, ReadOptions, find_table, is_graph_tables, read_gnn_benchmark,
     read_graph_tables, read_ogb, read_planetoid, read_tu, read_wiki_cs,
 };
-use crate::registry::{DatasetEntry, Registry};
 
 /// Where the files of a data set are, and how they are laid out.
 ///
@@ -37,13 +36,13 @@ pub struct DataSource {
     /// What file names are made of (`ind.NAME.x`), and what the data set is
     /// called.
     pub name: String,
-    /// What the registry knows of it.
-    registered: Option<Registered>,
+    /// What a registry knows of it.
+    expected: Option<Expected>,
 }
 
-/// Under which name the registry has a data set, and what its content must be.
+/// Under which name a registry has a data set, and what its content must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Registered {
+struct Expected {
     name: String,
     fingerprint: String,
 }
@@ -58,55 +57,31 @@ pub struct Loaded {
 }
 
 impl DataSource {
-    /// A registered data set below a data folder, unpacked or as an archive.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDataset`] with a suggestion, [`Error::Missing`] if the
-    /// files are not there.
-    ///
-    /// ```no_run
-    /// use egg_graph::{Cache, DataSource, ReadOptions};
-    /// let source = DataSource::registered("PROTEINS", "datasets/prepared".as_ref())?;
-    /// let proteins = source.load(&ReadOptions::default(), &Cache::Beside)?.dataset;
-    /// assert_eq!(proteins.len(), 1113);
-    /// # Ok::<(), egg_graph::Error>(())
-    /// ```
-    pub fn registered(name: &str, folder: &Path) -> Result<Self> {
-        let entry = Registry::builtin().get(name)?;
-        let path = entry.find_below(folder).ok_or_else(|| Error::Missing {
-            file: entry.path_below(folder),
-            why: "`cargo xtask data prepare` fetches data sets and says where their files go",
-        })?;
-        Ok(Self::of(entry, path))
-    }
-
     /// Files at a path, laid out so.
     pub fn new(path: impl Into<PathBuf>, layout: Layout, name: impl Into<String>) -> Self {
         Self {
             path: path.into(),
             layout,
             name: name.into(),
-            registered: None,
+            expected: None,
         }
     }
 
-    /// A registered data set whose files are at a path.
-    pub fn of(entry: &DatasetEntry, path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            layout: entry.layout,
-            name: entry.stem.clone(),
-            registered: entry.fingerprint.clone().map(|fingerprint| Registered {
-                name: entry.name.clone(),
-                fingerprint,
-            }),
-        }
+    /// The same, but [`Self::load`] refuses content that does not have this
+    /// [fingerprint](GraphDataset::fingerprint), by which a registry knows it under `name`.
+    #[must_use]
+    pub fn expecting(mut self, name: impl Into<String>, fingerprint: impl Into<String>) -> Self {
+        self.expected = Some(Expected {
+            name: name.into(),
+            fingerprint: fingerprint.into(),
+        });
+        self
     }
 
-    /// Lets [`Self::load`] take content that is not what the registry knows under this
-    /// name.
+    /// Takes back [`Self::expecting`]: any content will do.
+    #[must_use]
     pub fn allow_modified(mut self) -> Self {
-        self.registered = None;
+        self.expected = None;
         self
     }
 
@@ -130,7 +105,7 @@ impl DataSource {
             path: path.to_owned(),
             layout,
             name,
-            registered: None,
+            expected: None,
         };
         if found.is_dir() {
             let names = file_names(path)?;
@@ -224,14 +199,14 @@ impl DataSource {
     /// Takes the data set from the cache if it is there, whole, and of these
     /// files and options; else reads and caches it.
     ///
-    /// A registered data set is compared with what the registry knows of its content,
-    /// whenever its files are read; what is in the cache has been.
+    /// Content that [is expected](Self::expecting) is compared whenever files are read; what is
+    /// in the cache has been.
     ///
     /// # Errors
-    /// As [`Self::read`], [`Error::Modified`] if a registered data set has another content, and
+    /// As [`Self::read`], [`Error::Modified`] if the content is not what was expected, and
     /// [`Error::Io`] if a cache folder that was asked for can't be written to.
     pub fn load(&self, options: &ReadOptions, cache: &Cache) -> Result<Loaded> {
-        let check = if self.registered.is_some() { "checked" } else { "" };
+        let check = if self.expected.is_some() { "checked" } else { "" };
         let reading = format!("{} {} {check} {options:?}", self.layout, self.name);
         let files = self.files()?;
         let read = || {
@@ -243,12 +218,12 @@ impl DataSource {
         Ok(Loaded { dataset, cache })
     }
 
-    /// Refuses content that is not what the registry says.
+    /// Refuses content that is not what is expected.
     fn check(&self, dataset: &GraphDataset, options: &ReadOptions) -> Result<()> {
-        let Some(Registered { name, fingerprint }) = &self.registered else {
+        let Some(Expected { name, fingerprint }) = &self.expected else {
             return Ok(());
         };
-        // The registry knows what is read by default.
+        // Known is what is read by default.
         let usual = ReadOptions {
             self_loops: SelfLoops::default(),
             node_features: NodeFeatures::default(),

@@ -90,7 +90,7 @@ impl Checkpoint {
     /// nor f64.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        crate::atomic::write(path, &file::encode(self)?).map_err(|source| file::failed(path, source))
+        egg_files::write(path, &file::encode(self)?).map_err(|source| file::failed(path, source))
     }
 
     /// Reads a checkpoint. What it holds is checked against itself, not against

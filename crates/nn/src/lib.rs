@@ -72,7 +72,6 @@
 
 mod adam;
 mod adam_config;
-pub mod atomic;
 mod batch_norm;
 mod bce;
 mod check;

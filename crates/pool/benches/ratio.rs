@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use egg_autodiff::{Flatten, RankRule};
+use egg_datasets::{DataFolders, Registry};
 use egg_graph::synthetic::CovarianceSet;
-use egg_graph::{GraphBatch, GraphDataset, Labels, ReadOptions, Registry, Targets, read_tu};
+use egg_graph::{GraphBatch, GraphDataset, Labels, ReadOptions, Targets, read_tu};
 use egg_pool::PoolingConfig;
 use egg_pool::data::Convolved;
 use egg_pool::model::{Architecture, ModelConfig};
@@ -50,7 +51,7 @@ fn training(task: &str, datasets: &BTreeMap<&'static str, GraphDataset>) -> Outc
         .map_err(|_| unknown())?;
     let dataset = datasets
         .get(name)
-        .ok_or("this data set is not here; set EGG_DATASETS to the folder that has it")?;
+        .ok_or("this data set is not here; `cargo xtask data prepare` gets it")?;
     let pooling = match pool {
         "egg" => PoolingConfig::Egg {
             rank: RANK,
@@ -85,19 +86,10 @@ fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     Ok(Timed::new(seconds, steps, loss))
 }
 
-/// A data set below `EGG_DATASETS`, beside the project, or as xtask prepares it.
+/// A data set, where it is here.
 fn find(name: &str) -> Option<PathBuf> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = [
-        std::env::var_os("EGG_DATASETS").map(PathBuf::from),
-        Some(project.join("../shared/datasets")),
-        Some(project.join("datasets/prepared")),
-    ];
     let entry = Registry::builtin().get(name).ok()?;
-    folders
-        .into_iter()
-        .flatten()
-        .find_map(|folder| entry.find_below(&folder))
+    DataFolders::locate_from(Path::new(env!("CARGO_MANIFEST_DIR"))).find(entry)
 }
 
 fn export_dataset(export: &mut Export, name: &str, dataset: &GraphDataset) -> Outcome<()> {
@@ -165,7 +157,7 @@ fn serve() -> Outcome<()> {
         }
     }
     let about = match datasets.len() {
-        0 => "none here (set EGG_DATASETS to the folder that has them)".to_owned(),
+        0 => "none here (`cargo xtask data prepare` gets them)".to_owned(),
         _ => datasets.keys().copied().collect::<Vec<_>>().join(", "),
     };
     let inputs = Inputs {

@@ -1,6 +1,6 @@
 //! What can go wrong, and what to do about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -264,6 +264,14 @@ impl From<egg_geometry::Error> for Error {
 }
 
 impl Error {
+    /// For `map_err` on anything that touches a path.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        |source| Self::File {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     /// Says where an error of a batch (counted from 1) happened.
     pub(crate) fn in_batch(self, part: &'static str, epoch: u64, batch: usize) -> Self {
         match self {

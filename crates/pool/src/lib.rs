@@ -53,10 +53,10 @@
     )
 )]
 
-mod atomic;
 pub mod data;
 mod error;
 pub mod folder;
+mod json;
 pub mod metrics;
 pub mod model;
 mod pooling;

@@ -18,7 +18,6 @@
     )
 )]
 
-mod atomic;
 mod embedding;
 mod error;
 mod estimate;

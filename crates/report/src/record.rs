@@ -36,7 +36,7 @@ use serde_json::Value;
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
-use crate::{atomic, number};
+use crate::number;
 
 /// The name of the file in a run's folder.
 pub const FILE_NAME: &str = "run.json";
@@ -430,7 +430,7 @@ impl Record {
     /// # Errors
     /// Those of the file system.
     pub fn write(&self, path: &Path) -> Result<()> {
-        atomic::write(path, self.to_json()?.as_bytes())
+        egg_files::write(path, self.to_json()?.as_bytes()).map_err(Error::io(path))
     }
 
     /// As it is written.

@@ -9,7 +9,7 @@ use crate::{cluster, covariance, paper, scale, trial, tried};
 
 /// The paper's tables and figures, made by the libraries that users call.
 ///
-/// Data sets are looked for below EGG_DATASETS, or below datasets/prepared. Set CANDLE_NUM_THREADS=1 for
+/// Data sets are looked for where `egg data path` says. Set CANDLE_NUM_THREADS=1 for
 /// whatever trains (`cargo xtask bench` does): candle's own threads wait for work in a busy loop.
 #[derive(Debug, Parser)]
 #[command(name = "egg-reproduce", version)]

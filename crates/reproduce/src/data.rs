@@ -1,21 +1,14 @@
-//! Where data sets are looked for.
+//! Data sets by what a command calls them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use egg_datasets::DataFolders;
 use egg_graph::synthetic::{BlockModel, CovarianceSet};
 use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::error::Result;
-
-/// The folder of the data sets: `EGG_DATASETS`, or where `cargo xtask data` puts them.
-pub fn folder() -> PathBuf {
-    match std::env::var_os("EGG_DATASETS") {
-        Some(folder) => folder.into(),
-        None => "datasets/prepared".into(),
-    }
-}
 
 /// A benchmark data set by its name. A path to a file or folder will do as well, and
 /// `covariance` is made on the spot.
@@ -25,7 +18,7 @@ pub(crate) fn load(name: &str) -> Result<GraphDataset> {
     }
     let source = match Path::new(name).exists() {
         true => DataSource::detect(Path::new(name))?,
-        false => DataSource::registered(name, &folder())?,
+        false => DataFolders::locate().source(name)?,
     };
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }

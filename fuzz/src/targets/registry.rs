@@ -1,6 +1,6 @@
 //! The list of data sets.
 
-use egg_graph::Registry;
+use egg_datasets::Registry;
 
 use crate::outcome::Outcome;
 

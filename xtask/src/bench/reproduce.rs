@@ -20,9 +20,6 @@ pub(super) fn run(workspace: &Workspace, task: &str, ours: &[&OsStr], words: &[S
     if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
         cargo.env("CANDLE_NUM_THREADS", "1");
     }
-    if std::env::var_os("EGG_DATASETS").is_none() {
-        cargo.env("EGG_DATASETS", workspace.root.join("datasets/prepared"));
-    }
     // The paths on the command line are relative to where the user is.
     if let Ok(here) = std::env::current_dir() {
         cargo.current_dir(here);

@@ -74,7 +74,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage("doctest-openblas", "examples in the documentation, OpenBLAS", Check::Doctests, On::OpenBlas, 30),
     stage("doctest-pure-rust", "the same, pure Rust (only with --full or without OpenBLAS)", Check::Doctests, On::PureRust, 15),
     stage("docs", "documentation builds without warnings (on all features with --full)", Check::Docs, On::Chosen, 28),
-    stage("alone", "geometry needs no BLAS, candle or graphs, and runs by itself; reading graphs needs neither", Check::Alone, On::Neither, 60),
+    stage("alone", "geometry needs no BLAS, candle or graphs, and runs by itself; reading and fetching graphs needs neither", Check::Alone, On::Neither, 60),
     stage("supply", "dependencies: licences, sources, duplicates, advisories, none unused", Check::Supply, On::Neither, 8),
     stage("package", "every crate packages (and builds from its package with --full)", Check::Package, On::Chosen, 3),
 ];
@@ -165,10 +165,19 @@ impl Stage {
             Check::Clippy => {
                 let denied = &["--all-targets", "--", "-D", "warnings"][..];
                 let mut steps = vec![step(&[&["clippy", "--workspace"], flags, denied])];
-                // In the workspace others turn on the convolutions of egg-graph, and the tests of
-                // egg-nn its feature for candle-nn.
+                // In the workspace others turn on the convolutions of egg-graph and the downloads of
+                // egg-datasets, and the tests of egg-nn its feature for candle-nn.
                 if self.on == On::PureRust {
-                    let alone = &["clippy", "-p", "egg-graph", "-p", "egg-nn", "--lib"];
+                    let alone = &[
+                        "clippy",
+                        "-p",
+                        "egg-graph",
+                        "-p",
+                        "egg-datasets",
+                        "-p",
+                        "egg-nn",
+                        "--lib",
+                    ];
                     steps.push(step(&[alone, &["--no-default-features", "--", "-D", "warnings"]]));
                 }
                 steps
@@ -235,6 +244,7 @@ impl Stage {
                     ("egg-geometry", &[][..]),
                     ("egg-geometry", &PURE_RUST_FLAGS),
                     ("egg-graph", &["--no-default-features"]),
+                    ("egg-datasets", &["--no-default-features", "--features", "fetch"]),
                 ];
                 let alone = |words: &[&'static str]| Step {
                     words: words.to_vec(),
@@ -331,7 +341,7 @@ mod tests {
             lines("clippy-pure-rust", true),
             [
                 "clippy --workspace --no-default-features --features pure-rust --all-targets -- -D warnings",
-                "clippy -p egg-graph -p egg-nn --lib --no-default-features -- -D warnings",
+                "clippy -p egg-graph -p egg-datasets -p egg-nn --lib --no-default-features -- -D warnings",
             ]
         );
         assert_eq!(

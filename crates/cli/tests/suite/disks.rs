@@ -14,8 +14,9 @@ use crate::small_disk::on_a_disk;
 fn with_egg(script: &str) -> String {
     let program = env!("CARGO_BIN_EXE_egg");
     format!(
-        "unset EGG_DATASETS EGG_STARTED\negg() {{ name=$1; shift; code=0; '{program}' \"$@\" >$name.out \
-         2>$name.err || code=$?; echo $code >$name.code; }}\n{script}"
+        "unset {} EGG_STARTED\negg() {{ name=$1; shift; code=0; '{program}' \"$@\" >$name.out \
+         2>$name.err || code=$?; echo $code >$name.code; }}\n{script}",
+        egg_datasets::VARIABLE
     )
 }
 

@@ -75,7 +75,7 @@ fn files_are_named_with_their_line() {
     write(place.path(), "graphs/nodes.csv", "graph,node,x\ng0,n0,1\n");
     egg(place.path(), &["info", "graphs"]).refused(1, &["edges.csv", "line 2", "n1", "nodes.csv"]);
     egg(place.path(), &["info", "MUTAG", "--datasets", "graphs"])
-        .refused(1, &["MUTAG", "cargo xtask data prepare"]);
+        .refused(1, &["MUTAG", "egg data fetch MUTAG", "--datasets"]);
     write(place.path(), "empty/readme", "");
     egg(place.path(), &["info", "empty"]).refused(1, &["empty", "edges.csv"]);
 }

@@ -19,7 +19,17 @@ fn every_command_has_a_page() {
     let place = place();
     egg(place.path(), &["man", "man"]).ok();
     for command in [
-        "", "-info", "-train", "-predict", "-embed", "-cluster", "-angles", "-sweep", "-report",
+        "",
+        "-info",
+        "-data",
+        "-data-fetch",
+        "-train",
+        "-predict",
+        "-embed",
+        "-cluster",
+        "-angles",
+        "-sweep",
+        "-report",
     ] {
         let page = std::fs::read_to_string(place.path().join(format!("man/egg{command}.1"))).unwrap();
         assert!(page.contains(".SH NAME"), "egg{command}.1");

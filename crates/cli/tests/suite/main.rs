@@ -3,6 +3,7 @@
 mod angles;
 mod cluster;
 mod data;
+mod datasets;
 mod determinism;
 mod disks;
 mod errors;
@@ -18,6 +19,10 @@ mod pages;
 mod paths;
 mod program;
 mod reports;
+#[cfg(feature = "fetch")]
+#[allow(dead_code, reason = "other suites have more of it")]
+#[path = "../../../datasets/tests/shared/server.rs"]
+mod server;
 #[cfg(target_os = "linux")]
 #[path = "../../../files/tests/killed/small_disk.rs"]
 mod small_disk;

@@ -12,6 +12,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use egg_datasets::{DataFolders, VARIABLE};
+
 use crate::program::place;
 
 /// A command and where it stands.
@@ -91,7 +93,7 @@ fn skipped(snippet: &Snippet, datasets: Option<&Path>) -> Option<&'static str> {
     } else if marked("long") && std::env::var_os("EGG_TEST_FULL").is_none() {
         Some("long: cargo xtask test --full")
     } else if marked("data") && datasets.is_none() {
-        Some("no data: set EGG_DATASETS")
+        Some("no data")
     } else {
         None
     }
@@ -99,10 +101,7 @@ fn skipped(snippet: &Snippet, datasets: Option<&Path>) -> Option<&'static str> {
 
 /// The benchmark data, if they are here.
 fn datasets() -> Option<PathBuf> {
-    let folder = match std::env::var_os("EGG_DATASETS") {
-        Some(folder) => PathBuf::from(folder),
-        None => root().join("../shared/datasets"),
-    };
+    let folder = DataFolders::locate_from(&root()).mirror?;
     folder.is_dir().then(|| std::fs::canonicalize(folder).unwrap())
 }
 
@@ -126,9 +125,9 @@ fn every_command_of_every_page_works() {
                 .args(["-e", "-c", &snippet.command])
                 .current_dir(place.path());
             shell.env("PATH", format!("{}:{path}", program.display()));
-            shell.env_remove("EGG_STARTED").env_remove("EGG_DATASETS");
+            shell.env_remove("EGG_STARTED").env_remove(VARIABLE);
             if let Some(datasets) = &datasets {
-                shell.env("EGG_DATASETS", datasets);
+                shell.env(VARIABLE, datasets);
             }
             let output = shell.output().unwrap();
             let (out, err) = (

@@ -50,7 +50,7 @@ pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_egg"));
     command
         .current_dir(folder)
-        .env_remove("EGG_DATASETS")
+        .env_remove(egg_datasets::VARIABLE)
         .env_remove("EGG_STARTED")
         .stdin(Stdio::null());
     command

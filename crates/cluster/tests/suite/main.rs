@@ -1,6 +1,8 @@
 //! The tests of the crate from outside, in one program with a file per subject.
 
 mod fixture;
+#[path = "../../../datasets/tests/shared/real_data.rs"]
+mod real_data;
 mod samples;
 mod tensors;
 

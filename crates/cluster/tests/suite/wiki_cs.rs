@@ -6,8 +6,9 @@ use std::fmt::Write;
 use egg_cluster::egg::EggConfig;
 use egg_cluster::pipeline::{Coordinates, NodeClustering, Preset};
 use egg_cluster::vgae::{Control, Likelihood};
+use egg_datasets::DataFolders;
 use egg_geometry::RankRule;
-use egg_graph::{Cache, DataSource, ReadOptions};
+use egg_graph::{Cache, ReadOptions};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -74,7 +75,7 @@ fn a_file_of_the_same_shape_is_clustered_from_its_name() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("wiki_cs")).unwrap();
     std::fs::write(folder.path().join("wiki_cs/data.json"), file()).unwrap();
-    let source = DataSource::registered("Wiki-CS", folder.path()).unwrap();
+    let source = DataFolders::only(folder.path()).source("Wiki-CS").unwrap();
     let dataset = source.load(&ReadOptions::default(), &Cache::Off).unwrap().dataset;
     assert_eq!(
         (dataset.node_count(), dataset.features().width()),

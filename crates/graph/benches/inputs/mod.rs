@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor, Var};
+use egg_datasets::{DataFolders, Registry};
 use egg_graph::conv::{GcnConv, NodeInput, SparseMatrix};
 use egg_graph::{
-    CsrMatrix, Features, Graph, GraphBatch, GraphDataset, Labels, Propagation, ReadOptions, Registry,
-    Targets, random_order, read_tu,
+    CsrMatrix, Features, Graph, GraphBatch, GraphDataset, Labels, Propagation, ReadOptions, Targets,
+    random_order, read_tu,
 };
 use egg_nn::{BatchNorm1d, Linear, Parameters};
 use rand::{RngExt, SeedableRng};
@@ -64,7 +65,7 @@ impl Inputs {
                 read_tu(&path, &ReadOptions::default())?,
             ),
             None => (
-                "made up in the sizes of PROTEINS, which is not here (set EGG_DATASETS to the folder that has it)"
+                "made up in the sizes of PROTEINS, which is not here (`cargo xtask data prepare PROTEINS` gets it)"
                     .to_owned(),
                 made_up(&mut rng)?,
             ),
@@ -149,22 +150,13 @@ pub(crate) fn classes(batch: &GraphBatch) -> impl Iterator<Item = u32> {
     labels.into_iter().flat_map(Labels::iter).flatten()
 }
 
-/// PROTEINS below `EGG_DATASETS`, beside the project, or as xtask prepares it.
+/// PROTEINS, where it is here.
 fn proteins() -> Option<PathBuf> {
     if tiny() {
         return None;
     }
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = [
-        std::env::var_os("EGG_DATASETS").map(PathBuf::from),
-        Some(project.join("../shared/datasets")),
-        Some(project.join("datasets/prepared")),
-    ];
     let entry = Registry::builtin().get("PROTEINS").ok()?;
-    folders
-        .into_iter()
-        .flatten()
-        .find_map(|folder| entry.find_below(&folder))
+    DataFolders::locate_from(Path::new(env!("CARGO_MANIFEST_DIR"))).find(entry)
 }
 
 /// 1,113 graphs of 39 nodes and 73 edges on average, three kinds of nodes.

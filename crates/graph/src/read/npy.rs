@@ -9,7 +9,6 @@ use ndarray::ArrayView2;
 
 use super::numpy::{Layout, NumpyArray, byte_count};
 use super::options::ReadOptions;
-use crate::atomic;
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -62,7 +61,7 @@ pub fn write_npy(path: &Path, matrix: ArrayView2<'_, f32>) -> Result<()> {
     }
     header.push('\n');
     let length = u16::try_from(header.len()).map_err(|_| Error::file(path, "the header is too long"))?;
-    atomic::write(path, |file| {
+    egg_files::write_with(path, |file| {
         file.write_all(MAGIC)?;
         file.write_all(&[1, 0])?;
         file.write_all(&length.to_le_bytes())?;
@@ -71,6 +70,7 @@ pub fn write_npy(path: &Path, matrix: ArrayView2<'_, f32>) -> Result<()> {
             .iter()
             .try_for_each(|value| file.write_all(&value.to_le_bytes()))
     })
+    .map_err(Error::io(path))
 }
 
 /// Bytes with where we are in them.

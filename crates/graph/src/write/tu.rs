@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::atomic;
 use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
 use crate::labels::Targets;
@@ -56,7 +55,8 @@ pub fn write_tu(folder: &Path, dataset: &GraphDataset) -> Result<()> {
         ));
     }
     let write = |part: &str, content: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
-        atomic::write(&folder.join(format!("{name}_{part}.txt")), |out| content(out))
+        let path = folder.join(format!("{name}_{part}.txt"));
+        egg_files::write_with(&path, |out| content(out)).map_err(Error::io(&path))
     };
     let store = dataset.store();
 

@@ -31,6 +31,7 @@ mod ordinary_tables;
 mod pickle;
 mod planetoid;
 mod propagated;
+#[path = "../../../datasets/tests/shared/real_data.rs"]
 mod real_data;
 mod small_graphs;
 mod splits;

@@ -10,9 +10,9 @@ use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use super::card::card;
-use crate::atomic;
 use crate::data::{InputFeatures, PreparedGraphs};
 use crate::error::{Error, Result};
+use crate::json;
 use crate::model::{Model, ModelConfig};
 use crate::pooling::PoolingConfig;
 use crate::protocol::Experiment;
@@ -226,7 +226,7 @@ impl TrainedModel {
     /// something else under that name.
     pub fn save(&self, folder: impl AsRef<Path>) -> Result<()> {
         let folder = folder.as_ref();
-        let there = folder.try_exists().map_err(atomic::failed(folder))?;
+        let there = folder.try_exists().map_err(Error::file(folder))?;
         if there {
             check_replaceable(folder)?;
         }
@@ -234,31 +234,33 @@ impl TrainedModel {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        std::fs::create_dir_all(parent).map_err(atomic::failed(parent))?;
+        std::fs::create_dir_all(parent).map_err(Error::file(parent))?;
         let staging = tempfile::Builder::new()
             .prefix(".egg-model-")
             .tempdir_in(parent)
-            .map_err(atomic::failed(parent))?;
+            .map_err(Error::file(parent))?;
         let new = staging.path().join("new");
-        std::fs::create_dir(&new).map_err(atomic::failed(&new))?;
+        std::fs::create_dir(&new).map_err(Error::file(&new))?;
         let epoch = self.outcome.best_epoch.unwrap_or(0);
         let mut parameters = Checkpoint::new(epoch, self.model.parameters().snapshot()?);
         parameters.metadata.insert(SEAL.to_owned(), self.config.seal()?);
         parameters.save(new.join(PARAMETERS))?;
-        atomic::write_json(&new.join(METRICS), &self.outcome)?;
-        atomic::write(&new.join(CARD), card(&self.config, &self.outcome).as_bytes())?;
-        atomic::write_json(&new.join(CONFIG), &self.config)?;
+        json::write(&new.join(METRICS), &self.outcome)?;
+        let path = new.join(CARD);
+        let text = card(&self.config, &self.outcome);
+        egg_files::write(&path, text.as_bytes()).map_err(Error::file(&path))?;
+        json::write(&new.join(CONFIG), &self.config)?;
         // Into the staging folder, which goes when this function ends.
         let old = staging.path().join("old");
         if there {
-            std::fs::rename(folder, &old).map_err(atomic::failed(folder))?;
+            std::fs::rename(folder, &old).map_err(Error::file(folder))?;
         }
         std::fs::rename(&new, folder).map_err(|error| {
             // The old model must not go with the staging folder.
             if there && std::fs::rename(&old, folder).is_err() {
                 let _ = staging.keep();
             }
-            atomic::failed(folder)(error)
+            Error::file(folder)(error)
         })
     }
 
@@ -277,7 +279,7 @@ impl TrainedModel {
         }
         let folder = folder.as_ref();
         let path = folder.join(CONFIG);
-        let Version { format } = atomic::read_json(&path)?;
+        let Version { format } = json::read(&path)?;
         let refused = |reason: String| Error::Format {
             path: path.clone(),
             reason,
@@ -287,14 +289,14 @@ impl TrainedModel {
                 "it has format {format}, this program reads {EARLIEST} to {FORMAT}"
             )));
         }
-        let config: SavedConfig = atomic::read_json(&path)?;
+        let config: SavedConfig = json::read(&path)?;
         if format < FORMAT && config.uses_rank_rules() {
             return Err(refused(format!(
                 "it has format {format}, in which EGG told rank from noise by the number of nodes and would keep \
                  fewer directions than it does now: train the model again"
             )));
         }
-        let outcome = atomic::read_json(&folder.join(METRICS))?;
+        let outcome = json::read(&folder.join(METRICS))?;
         let parameters = Checkpoint::load(folder.join(PARAMETERS))?;
         // A model is made only if it is no larger than the file that is there.
         let there = parameters.model.values().map(|tensor| tensor.elem_count()).sum();
@@ -336,14 +338,14 @@ fn check_replaceable(folder: &Path) -> Result<()> {
         return refuse("there is a file here".to_owned());
     }
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(atomic::failed(folder))? {
-        names.push(entry.map_err(atomic::failed(folder))?.file_name());
+    for entry in std::fs::read_dir(folder).map_err(Error::file(folder))? {
+        names.push(entry.map_err(Error::file(folder))?.file_name());
     }
     let ours = [CONFIG, PARAMETERS, METRICS, CARD];
     match names.iter().find(|name| !ours.iter().any(|ours| *name == ours)) {
         Some(name) => refuse(format!("this folder has {}", Path::new(name).display())),
         // Others have a config.json too.
-        None if !names.is_empty() && atomic::read_json::<SavedConfig>(&folder.join(CONFIG)).is_err() => {
+        None if !names.is_empty() && json::read::<SavedConfig>(&folder.join(CONFIG)).is_err() => {
             refuse("what is here is no model of this program".to_owned())
         }
         None => Ok(()),

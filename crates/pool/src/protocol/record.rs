@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::experiment::Experiment;
 use super::report::Report;
 use super::search::RepetitionRecord;
-use crate::atomic;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
+use crate::json;
 
 /// The format that is written, and the only one read.
 const FORMAT: u64 = 1;
@@ -130,9 +130,9 @@ impl RunRecord {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(atomic::failed(folder))?;
+            std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
         }
-        atomic::write_json(path, self)
+        json::write(path, self)
     }
 
     /// Reads what [`Self::save`] wrote.
@@ -141,7 +141,7 @@ impl RunRecord {
     /// [`Error::File`] if it can't be read, [`Error::Format`] if it is none.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let record: Self = atomic::read_json(path)?;
+        let record: Self = json::read(path)?;
         if record.format != FORMAT {
             return Err(Error::Format {
                 path: path.to_owned(),

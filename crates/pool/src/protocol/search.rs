@@ -14,9 +14,9 @@ use super::experiment::{Experiment, RunOptions};
 use super::grid::{Cell, Grid};
 use super::jobs::Parallelism;
 use super::kind::Protocol;
-use crate::atomic;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
+use crate::json;
 use crate::metrics::Metric;
 use crate::train::{Event, Outcome, PartReport, RankSummary};
 
@@ -160,7 +160,7 @@ impl GridSearch {
         graphs: &PreparedGraphs,
         follow: &(dyn Fn(SearchEvent<'_>) -> ControlFlow<()> + Sync),
     ) -> Result<GridReport> {
-        std::fs::create_dir_all(&self.folder).map_err(atomic::failed(&self.folder))?;
+        std::fs::create_dir_all(&self.folder).map_err(Error::file(&self.folder))?;
         let cells = self.grid.cells(&self.experiment);
         if cells.is_empty() || self.experiment.repetitions == 0 {
             return Err(Error::setting(
@@ -197,7 +197,7 @@ impl GridSearch {
         if !path.exists() {
             return Ok(None);
         }
-        let record: CellRecord = atomic::read_sealed(&path)?;
+        let record: CellRecord = json::read_sealed(&path)?;
         let difference = if record.fingerprint != graphs.fingerprint() {
             Some("it was trained on other data")
         } else if record.experiment != cell.apply(&self.experiment) {
@@ -276,7 +276,7 @@ impl GridSearch {
                     Err(failure) => record.failures.push(failure),
                 }
             }
-            atomic::write_sealed(&self.path(&cells[cell]), &record)?;
+            json::write_sealed(&self.path(&cells[cell]), &record)?;
             let event = SearchEvent::Cell {
                 cell,
                 record: &record,

@@ -23,6 +23,8 @@ mod model_values;
 mod node_norm;
 mod old_folders;
 mod own_pooling;
+mod real_batch;
+#[path = "../../../datasets/tests/shared/real_data.rs"]
 mod real_data;
 mod real_training;
 mod record;

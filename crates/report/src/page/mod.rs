@@ -14,7 +14,6 @@ use std::path::Path;
 use html::Page;
 pub(crate) use html::escape;
 
-use crate::atomic;
 use crate::error::{Error, Result};
 use crate::record::Record;
 use cohort::cohorts;
@@ -84,7 +83,7 @@ pub fn render(records: &[Record]) -> Result<String> {
 /// # Errors
 /// As [`render`], and those of the file system.
 pub fn write_html(path: &Path, records: &[Record]) -> Result<()> {
-    atomic::write(path, render(records)?.as_bytes())
+    egg_files::write(path, render(records)?.as_bytes()).map_err(Error::io(path))
 }
 
 fn title(records: &[Record]) -> String {

@@ -4,13 +4,14 @@ use std::num::NonZeroUsize;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use egg_datasets::DataFolders;
 use egg_pool::protocol::Protocol;
 
 use crate::budget::Length;
 use crate::cell::{DATASETS, OURS, POOLINGS};
 use crate::cluster::{self, PresetName};
 use crate::command::known;
-use crate::{data, maps};
+use crate::maps;
 
 /// Runs the paper's experiments and keeps every repetition in docs/results/, one file per cell, written as it
 /// goes; makes docs/RESULTS.md of them.
@@ -124,9 +125,9 @@ impl Request {
 }
 
 fn has_wiki_cs() -> bool {
-    let found = data::folder().join("wiki_cs/data.json").exists();
+    let found = DataFolders::locate().source("Wiki-CS").is_ok();
     if !found {
-        println!("Wiki-CS: no data; `cargo xtask data prepare Wiki-CS` gets it");
+        println!("Wiki-CS: no data; `egg data fetch Wiki-CS` gets it");
     }
     found
 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use egg_graph::{Cache, DataSource, GraphDataset, ReadOptions};
+use egg_datasets::DataFolders;
+use egg_graph::{Cache, GraphDataset, ReadOptions};
 use egg_results::Machine;
 
 /// The root of the sources.
@@ -21,17 +22,12 @@ pub(crate) fn say(line: &str) {
     let _ = std::io::stdout().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Below `EGG_DATASETS`, or below `shared/datasets` beside the project; says so if there is none.
+/// A benchmark data set, wherever it is; says so if it is not here.
 pub(crate) fn find(name: &str) -> Option<GraphDataset> {
-    let beside = root().join("../shared/datasets");
-    let folder = std::env::var_os("EGG_DATASETS").map_or(beside, PathBuf::from);
-    if !folder.is_dir() {
-        say(&format!(
-            "skipped: no data ({name}); set EGG_DATASETS to the folder that has them"
-        ));
+    let Ok(source) = DataFolders::locate_from(&root()).source(name) else {
+        say(&format!("skipped: no data ({name}); `egg data fetch {name}` gets it"));
         return None;
-    }
-    let source = DataSource::registered(name, &folder).ok()?;
+    };
     Some(source.load(&ReadOptions::default(), &Cache::Off).unwrap().dataset)
 }
 

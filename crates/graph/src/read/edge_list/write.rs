@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use crate::atomic;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::labels::Labels;
 
@@ -26,7 +25,7 @@ use crate::labels::Labels;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_edge_list(path: &Path, graph: &Graph) -> Result<()> {
-    atomic::write(path, |file| {
+    egg_files::write_with(path, |file| {
         writeln!(file, "# nodes: {}", graph.node_count())?;
         let weights = graph.edge_weights();
         let header = if weights.is_some() { ",weight" } else { "" };
@@ -47,6 +46,7 @@ pub fn write_edge_list(path: &Path, graph: &Graph) -> Result<()> {
         }
         Ok(())
     })
+    .map_err(Error::io(path))
 }
 
 /// Writes labels, one per line under a header, by the names of their classes;
@@ -70,7 +70,7 @@ pub fn write_edge_list(path: &Path, graph: &Graph) -> Result<()> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_labels(path: &Path, labels: &Labels) -> Result<()> {
-    atomic::write(path, |file| {
+    egg_files::write_with(path, |file| {
         writeln!(file, "label")?;
         for class in labels.iter() {
             let name = class.and_then(|class| labels.names().get(class as usize));
@@ -83,4 +83,5 @@ pub fn write_labels(path: &Path, labels: &Labels) -> Result<()> {
         }
         Ok(())
     })
+    .map_err(Error::io(path))
 }

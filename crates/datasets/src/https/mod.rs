@@ -1,0 +1,505 @@
+//! Files over HTTPS: resumed, retried, checked, and then given their names.
+
+mod connection;
+mod part;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::thread;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::{HeaderMap, header};
+
+use crate::checksum;
+use crate::transport::{Download, DownloadError, Event, Transport};
+
+use part::Part;
+
+/// No file of the registry is nearly as large.
+const MAX_BYTES: u64 = 4 << 30;
+/// Times the patience with attempts that bring nothing: also for a server that
+/// gives and takes away in turns there is an end.
+const MAX_TRIES: u32 = 10;
+
+/// Downloads over HTTPS, also after redirects. A download that was cut goes on where it was.
+///
+/// Trusted are Mozilla's certificates, or those in the file that `SSL_CERT_FILE` names;
+/// `HTTPS_PROXY` names a proxy.
+#[derive(Debug, Clone, Default)]
+pub struct Https {
+    mirror: Option<String>,
+    patience: Patience,
+}
+
+/// How often and how soon to try again when the network fails.
+#[derive(Debug, Clone)]
+struct Patience {
+    /// Attempts in a row that bring nothing.
+    attempts: u32,
+    /// Before the second; doubled each time.
+    pause: Duration,
+    /// Longest silence of the server.
+    silence: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            attempts: 4,
+            pause: Duration::from_secs(1),
+            silence: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Https {
+    /// Takes files not from their publishers but from a mirror: an address below which they lie
+    /// as in a data folder. They are checked all the same.
+    ///
+    /// ```
+    /// let mirror = egg_datasets::Https::from_mirror("https://data.example.org/graphs");
+    /// ```
+    pub fn from_mirror(address: impl Into<String>) -> Self {
+        Self {
+            mirror: Some(address.into()),
+            ..Self::default()
+        }
+    }
+}
+
+impl Transport for Https {
+    fn download(
+        &self,
+        download: &Download<'_>,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), DownloadError> {
+        let url = match &self.mirror {
+            Some(mirror) => format!("{}/{}", mirror.trim_end_matches('/'), download.path),
+            None => download.url.to_owned(),
+        };
+        let download = Download {
+            url: &url,
+            ..*download
+        };
+        match fetch(&download, &self.patience, observe) {
+            Ok(()) => Ok(()),
+            Err(problem) => Err(DownloadError { url, problem }),
+        }
+    }
+}
+
+/// Why an attempt failed.
+enum Failure {
+    /// Another may succeed.
+    Transient(String),
+    /// It won't.
+    Permanent(String),
+}
+
+/// Ends with the whole, checked file at `download.to`, or with nothing there.
+fn fetch(
+    download: &Download<'_>,
+    patience: &Patience,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), String> {
+    let agent = connection::agent(download.url, patience.silence)?;
+    let part = Part::beside(download.to);
+    let mut fruitless = 0;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let before = part.len();
+        let why = match attempt(&agent, download, &part, observe) {
+            Ok(()) => return Ok(()),
+            Err(Failure::Permanent(why)) => return Err(why),
+            Err(Failure::Transient(why)) => why,
+        };
+        fruitless = if part.len() > before { 1 } else { fruitless + 1 };
+        if fruitless >= patience.attempts || tries >= MAX_TRIES * patience.attempts {
+            return Err(format!("{why} ({tries} attempts)"));
+        }
+        let pause = patience.pause * 2u32.saturating_pow(fruitless - 1);
+        observe(Event::Retrying {
+            url: download.url,
+            problem: &why,
+            pause,
+        });
+        thread::sleep(pause);
+    }
+}
+
+fn attempt(
+    agent: &Agent,
+    download: &Download<'_>,
+    part: &Part,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), Failure> {
+    if download.size.is_some_and(|size| part.len() > size) {
+        part.discard();
+    }
+    let mut have = part.len();
+    let tag = part.tag();
+    // Without a tag only the checksum can tell whether old and new belong together.
+    if tag.is_none() && download.sha256.is_none() {
+        have = 0;
+    }
+    let resumed = have > 0;
+    if Some(have) != download.size {
+        let mut request = agent.get(download.url);
+        if resumed {
+            request = request.header(header::RANGE, format!("bytes={have}-"));
+            if let Some(tag) = &tag {
+                request = request.header(header::IF_RANGE, tag);
+            }
+        }
+        let response = request
+            .call()
+            .map_err(|error| match connection::distrusted(&error) {
+                Some(why) => Failure::Permanent(why),
+                None => Failure::Transient(error.to_string()),
+            })?;
+        let status = response.status().as_u16();
+        let headers = response.headers();
+        let total = match status {
+            200 => {
+                have = 0;
+                part.begin(headers).map_err(|e| on_disk(part, &e))?;
+                number(headers, header::CONTENT_LENGTH)
+            }
+            206 if resumed => match range(headers) {
+                Some((start, total)) if start == have => total,
+                _ => {
+                    part.discard();
+                    return Err(Failure::Transient("the server sent another range".into()));
+                }
+            },
+            416 if resumed => {
+                part.discard();
+                return Err(Failure::Transient("the server has no such range".into()));
+            }
+            408 | 429 | 500.. => return Err(Failure::Transient(format!("status {status}"))),
+            _ => return Err(Failure::Permanent(format!("status {status}"))),
+        };
+        if let (Some(size), Some(total)) = (download.size, total)
+            && size != total
+        {
+            part.discard();
+            return Err(Failure::Permanent(format!(
+                "the server has {total} bytes, expected {size}"
+            )));
+        }
+        let body = response.into_body().into_reader();
+        receive(body, download, part, (have, total), observe)?;
+    }
+    finish(download, part, resumed)
+}
+
+fn receive(
+    mut body: impl Read,
+    download: &Download<'_>,
+    part: &Part,
+    (mut have, total): (u64, Option<u64>),
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), Failure> {
+    let limit = download.size.unwrap_or(MAX_BYTES);
+    let mut file = part.append().map_err(|e| on_disk(part, &e))?;
+    let mut block = vec![0; 1 << 16];
+    loop {
+        let read = match body.read(&mut block) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) => return Err(Failure::Transient(error.to_string())),
+        };
+        have += read as u64;
+        if have > limit {
+            part.discard();
+            return Err(Failure::Permanent(format!(
+                "the server sends more than {limit} bytes"
+            )));
+        }
+        file.write_all(&block[..read]).map_err(|e| on_disk(part, &e))?;
+        observe(Event::Downloading {
+            url: download.url,
+            bytes: have,
+            total: total.or(download.size),
+        });
+    }
+    file.sync_all().map_err(|e| on_disk(part, &e))?;
+    match total.or(download.size) {
+        Some(total) if have < total => {
+            Err(Failure::Transient(format!("ended after {have} of {total} bytes")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn finish(download: &Download<'_>, part: &Part, resumed: bool) -> Result<(), Failure> {
+    if let Some(expected) = download.sha256 {
+        let found = checksum::of_file(&part.path).map_err(|e| Failure::Permanent(e.to_string()))?;
+        if found.sha256 != expected {
+            part.discard();
+            let why = format!("SHA-256 is {}, expected {expected}", found.sha256);
+            // The first half may be from an older file: once more, from the start.
+            return Err(if resumed {
+                Failure::Transient(why)
+            } else {
+                Failure::Permanent(why)
+            });
+        }
+    }
+    fs::rename(&part.path, download.to).map_err(|e| on_disk(part, &e))?;
+    let _ = fs::remove_file(&part.tag);
+    Ok(())
+}
+
+fn on_disk(part: &Part, error: &std::io::Error) -> Failure {
+    Failure::Permanent(format!("{}: {error}", part.path.display()))
+}
+
+fn number(headers: &HeaderMap, name: header::HeaderName) -> Option<u64> {
+    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// The first byte of a `Content-Range`, and the whole length if it is said.
+fn range(headers: &HeaderMap) -> Option<(u64, Option<u64>)> {
+    let text = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
+    let (range, total) = text.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (start, _) = range.split_once('-')?;
+    Some((start.parse().ok()?, total.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Answer, Server, header};
+    use std::path::PathBuf;
+
+    const QUICK: Patience = Patience {
+        attempts: 3,
+        pause: Duration::from_millis(1),
+        silence: Duration::from_secs(10),
+    };
+
+    fn quick() -> Https {
+        Https {
+            mirror: None,
+            patience: QUICK,
+        }
+    }
+
+    fn content() -> Vec<u8> {
+        (0..50_000u32).flat_map(u32::to_le_bytes).collect()
+    }
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        to: PathBuf,
+        part: PathBuf,
+        tag: PathBuf,
+    }
+
+    fn place() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("file");
+        let Part { path, tag } = Part::beside(&to);
+        Place {
+            _folder: folder,
+            to,
+            part: path,
+            tag,
+        }
+    }
+
+    fn sum(content: &[u8]) -> String {
+        checksum::copy(&mut { content }, &mut std::io::sink())
+            .unwrap()
+            .sha256
+    }
+
+    /// Fetches with the right size and checksum of `content`.
+    fn fetched(server: &Server, place: &Place, content: &[u8]) -> Result<(), DownloadError> {
+        let sha256 = sum(content);
+        let download = Download {
+            url: &server.url,
+            path: "file",
+            to: &place.to,
+            size: Some(content.len() as u64),
+            sha256: Some(&sha256),
+        };
+        quick().download(&download, &mut |_| {})
+    }
+
+    fn assert_whole(place: &Place, content: &[u8]) {
+        assert!(fs::read(&place.to).unwrap() == content);
+        assert!(!place.part.exists() && !place.tag.exists());
+    }
+
+    #[test]
+    fn a_file_arrives_whole() {
+        let (content, place) = (content(), place());
+        let server = Server::start(&content, Some("\"1\""), &[Answer::Well]);
+        fetched(&server, &place, &content).unwrap();
+        assert_whole(&place, &content);
+        assert_eq!(server.requests().len(), 1);
+        assert_eq!(header(&server.requests()[0], "range"), None);
+    }
+
+    #[test]
+    fn a_cut_download_goes_on_where_it_stopped() {
+        let (content, place) = (content(), place());
+        let server = Server::start(&content, Some("\"1\""), &[Answer::Cut(70_000), Answer::Well]);
+        fetched(&server, &place, &content).unwrap();
+        assert_whole(&place, &content);
+        let second = &server.requests()[1];
+        assert_eq!(header(second, "range"), Some("bytes=70000-"));
+        assert_eq!(header(second, "if-range"), Some("\"1\""));
+    }
+
+    #[test]
+    fn a_part_from_an_earlier_run_is_used_only_for_the_same_version() {
+        let content = content();
+        for (tag, reused) in [("\"1\"", true), ("\"0\"", false)] {
+            let place = place();
+            fs::write(&place.part, &content[..1000]).unwrap();
+            fs::write(&place.tag, tag).unwrap();
+            let server = Server::start(&content, Some("\"1\""), &[Answer::Well]);
+            fetched(&server, &place, &content).unwrap();
+            assert_whole(&place, &content);
+            assert_eq!(header(&server.requests()[0], "if-range"), Some(tag));
+            assert_eq!(server.requests().len(), 1, "{reused}");
+        }
+    }
+
+    #[test]
+    fn without_tag_and_checksum_nothing_is_resumed() {
+        let (content, place) = (content(), place());
+        fs::write(&place.part, b"something else").unwrap();
+        let server = Server::start(&content, None, &[Answer::Well]);
+        let download = Download {
+            url: &server.url,
+            path: "file",
+            to: &place.to,
+            size: None,
+            sha256: None,
+        };
+        quick().download(&download, &mut |_| {}).unwrap();
+        assert_whole(&place, &content);
+        assert_eq!(header(&server.requests()[0], "range"), None);
+    }
+
+    #[test]
+    fn a_part_that_does_not_belong_is_thrown_away_and_fetched_anew() {
+        let (content, place) = (content(), place());
+        fs::write(&place.part, b"from another file").unwrap();
+        let server = Server::start(&content, None, &[Answer::Well]);
+        fetched(&server, &place, &content).unwrap();
+        assert_whole(&place, &content);
+        assert_eq!(server.requests().len(), 2);
+        assert_eq!(header(&server.requests()[1], "range"), None);
+    }
+
+    #[test]
+    fn a_server_that_ignores_ranges_is_understood() {
+        let (content, place) = (content(), place());
+        fs::write(&place.part, &content[..1000]).unwrap();
+        let server = Server::start(&content, Some("\"1\""), &[Answer::NoRanges]);
+        fetched(&server, &place, &content).unwrap();
+        assert_whole(&place, &content);
+        assert!(header(&server.requests()[0], "range").is_some());
+    }
+
+    #[test]
+    fn a_wrong_range_is_not_pasted_in() {
+        let (content, place) = (content(), place());
+        fs::write(&place.part, &content[..1000]).unwrap();
+        let server = Server::start(&content, Some("\"1\""), &[Answer::WrongRange, Answer::Well]);
+        fetched(&server, &place, &content).unwrap();
+        assert_whole(&place, &content);
+    }
+
+    #[test]
+    fn a_complete_part_needs_no_server_and_a_long_one_is_dropped() {
+        let (content, whole) = (content(), place());
+        fs::write(&whole.part, &content).unwrap();
+        let server = Server::start(&content, None, &[Answer::Well]);
+        fetched(&server, &whole, &content).unwrap();
+        assert_whole(&whole, &content);
+        assert!(server.requests().is_empty());
+
+        let long = place();
+        fs::write(&long.part, [&content[..], b"more"].concat()).unwrap();
+        fetched(&server, &long, &content).unwrap();
+        assert_whole(&long, &content);
+    }
+
+    #[test]
+    fn a_wrong_checksum_leaves_nothing() {
+        let (content, place) = (content(), place());
+        let mut other = content.clone();
+        other[7] ^= 1;
+        let server = Server::start(&other, Some("\"1\""), &[Answer::Well]);
+        let refused = fetched(&server, &place, &content).unwrap_err().to_string();
+        assert!(refused.contains("SHA-256"), "{refused}");
+        assert!(!place.to.exists() && !place.part.exists());
+        assert_eq!(server.requests().len(), 1, "asking again would not help");
+    }
+
+    #[test]
+    fn another_length_is_refused_before_it_is_fetched() {
+        let (content, place) = (content(), place());
+        let server = Server::start(&content[1..], None, &[Answer::Well]);
+        let refused = fetched(&server, &place, &content).unwrap_err().to_string();
+        assert!(refused.contains("has 199999 bytes, expected 200000"), "{refused}");
+        assert!(!place.to.exists() && !place.part.exists());
+    }
+
+    #[test]
+    fn a_download_that_never_ends_well_keeps_its_part_only() {
+        let (content, place) = (content(), place());
+        let server = Server::start(&content, Some("\"1\""), &[Answer::Cut(500)]);
+        assert!(fetched(&server, &place, &content).is_err());
+        assert!(!place.to.exists());
+        assert_eq!(fs::read(&place.part).unwrap(), &content[..500]);
+    }
+
+    #[test]
+    fn what_may_pass_is_retried_and_what_will_not_is_not() {
+        let content = content();
+        let passing = [Answer::Status(503), Answer::Status(429), Answer::Well];
+        let server = Server::start(&content, None, &passing);
+        let here = place();
+        fetched(&server, &here, &content).unwrap();
+        assert_whole(&here, &content);
+
+        for (status, requests) in [(404, 1), (403, 1), (500, 3)] {
+            let server = Server::start(&content, None, &[Answer::Status(status)]);
+            let place = place();
+            let refused = fetched(&server, &place, &content).unwrap_err().to_string();
+            assert!(refused.contains(&format!("status {status}")), "{refused}");
+            assert!(refused.contains(&server.url), "{refused}");
+            assert_eq!(server.requests().len(), requests);
+            assert!(!place.to.exists() && !place.part.exists());
+        }
+    }
+
+    #[test]
+    fn a_server_that_gives_and_takes_away_does_not_hold_us_for_ever() {
+        let (content, place) = (content(), place());
+        let turns = vec![[Answer::Cut(500), Answer::Status(416)]; 100].concat();
+        let server = Server::start(&content, Some("\"1\""), &turns);
+        assert!(fetched(&server, &place, &content).is_err());
+        let most = (MAX_TRIES * QUICK.attempts) as usize;
+        assert_eq!(server.requests().len(), most);
+        assert!(!place.to.exists());
+    }
+
+    #[test]
+    fn a_redirect_does_not_lead_to_plain_http() {
+        let (content, place) = (content(), place());
+        let away = Answer::Redirect("http://example.org/x".into());
+        let server = Server::start(&content, None, &[away]);
+        let refused = fetched(&server, &place, &content).unwrap_err().to_string();
+        assert!(refused.contains("status 302"), "{refused}");
+    }
+}
