@@ -51,6 +51,9 @@ pub enum Error {
     /// Some of several experiments failed; the others were run.
     #[error("{}", .0.join("\n"))]
     Several(Vec<String>),
+    /// Of egg-datasets.
+    #[error(transparent)]
+    Datasets(#[from] egg_datasets::Error),
     /// Of egg-pool.
     #[error(transparent)]
     Pool(#[from] egg_pool::Error),

@@ -25,7 +25,9 @@ pub(crate) fn say(line: &str) {
 /// A benchmark data set, wherever it is; says so if it is not here.
 pub(crate) fn find(name: &str) -> Option<GraphDataset> {
     let Ok(source) = DataFolders::locate_from(&root()).source(name) else {
-        say(&format!("skipped: no data ({name}); `egg data fetch {name}` gets it"));
+        say(&format!(
+            "skipped: no data ({name}); `egg data fetch {name}` gets it"
+        ));
         return None;
     };
     Some(source.load(&ReadOptions::default(), &Cache::Off).unwrap().dataset)
