@@ -1,20 +1,11 @@
 //! Set-up, checks, data sets, benchmarks and the demo. `cargo xtask --help` lists them.
 //!
 //! This program must build in seconds on a fresh machine and must not need
-//! BLAS: it is what finds out whether there is one. The one command that needs
-//! more, `data`, is built when it is first called; what computes is in other programs.
+//! BLAS: it is what finds out whether there is one. What needs more is in other programs, which
+//! are built when they are first called.
 
-#[cfg_attr(
-    not(feature = "data"),
-    expect(dead_code, reason = "only `data` looks at its words")
-)]
-mod arguments;
 mod backend;
 mod bench;
-#[cfg(feature = "data")]
-mod data;
-#[cfg(not(feature = "data"))]
-#[path = "data_on_demand.rs"]
 mod data;
 mod demo;
 mod error;
@@ -35,7 +26,6 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use arguments::Arguments;
 use bench::Words;
 use error::{Error, Result};
 use workspace::Workspace;
@@ -70,10 +60,6 @@ fn main() -> ExitCode {
     process_group::forward_signals();
     match dispatch(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Error::Usage { message, help }) => {
-            eprintln!("error: {message}\n\n{help}");
-            ExitCode::from(2)
-        }
         Err(Error::Failed(message)) => {
             eprintln!("error: {message}");
             ExitCode::FAILURE
@@ -93,7 +79,7 @@ fn dispatch(cli: Cli) -> Result<()> {
     match command {
         Command::Setup(options) => setup::command(&workspace, &options),
         Command::Test(options) => test::command(&workspace, &options),
-        Command::Data(words) => data::command(&workspace, Arguments::new(words.words)),
+        Command::Data(words) => data::command(&workspace, &words.words),
         Command::Fuzz(options) => fuzz::command(&workspace, &options),
         Command::Demo(_) => demo::command(&workspace),
         Command::Bench(options) => bench::command(&workspace, &options),
@@ -139,25 +125,6 @@ mod tests {
             "data --help",
         ] {
             assert!(parsed(line).is_ok(), "{line:?}");
-        }
-    }
-
-    #[cfg(feature = "data")]
-    #[test]
-    fn data_understands_what_it_should() {
-        let run = |line: &str| dispatch(parsed(line).unwrap());
-        for line in ["data --help", "data prepare -h", "data list --help"] {
-            assert!(run(line).is_ok(), "{line:?}");
-        }
-        for line in [
-            "data",
-            "data fetch",
-            "data prepare",
-            "data prepare PROTIENS",
-            "data prepare ../MUTAG",
-            "data list MUTAG",
-        ] {
-            assert!(matches!(run(line), Err(Error::Usage { .. })), "{line:?}");
         }
     }
 

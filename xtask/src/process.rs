@@ -93,6 +93,20 @@ fn lines_of(child: &mut Child) -> Receiver<Vec<u8>> {
     receiver
 }
 
+/// Runs a program that does what was asked for in our place, where the user is, and ends as it does.
+pub(crate) fn hand_over(command: &mut Command) -> Result<()> {
+    // The paths on the command line are relative to where the user is.
+    if let Ok(here) = std::env::current_dir() {
+        command.current_dir(here);
+    }
+    match status_of(command)?.code() {
+        Some(0) => Ok(()),
+        // It has said what was wrong, and how it was called is its business too.
+        Some(code) => std::process::exit(code),
+        None => Err(Error::Reported),
+    }
+}
+
 /// Runs a cargo that prints for itself, to its end.
 pub(crate) fn status_of(cargo: &mut Command) -> Result<ExitStatus> {
     let status = cargo.stdin(Stdio::null()).status();

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::process;
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
@@ -20,14 +20,5 @@ pub(super) fn run(workspace: &Workspace, task: &str, ours: &[&OsStr], words: &[S
     if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
         cargo.env("CANDLE_NUM_THREADS", "1");
     }
-    // The paths on the command line are relative to where the user is.
-    if let Ok(here) = std::env::current_dir() {
-        cargo.current_dir(here);
-    }
-    match process::status_of(&mut cargo)?.code() {
-        Some(0) => Ok(()),
-        // It has said what was wrong, and how it was called is its business too.
-        Some(code) => std::process::exit(code),
-        None => Err(Error::Reported),
-    }
+    process::hand_over(&mut cargo)
 }

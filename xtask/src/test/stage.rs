@@ -64,10 +64,10 @@ pub(super) const STAGES: &[Stage] = &[
     stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 45),
     stage("format", "cargo fmt", Check::Format, On::Neither, 5),
     stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 105),
-    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 90),
-    stage("xtask", "lints and tests of xtask itself, with `data`", Check::Xtask, On::Neither, 88),
+    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 30),
+    stage("xtask", "tests of xtask itself", Check::Xtask, On::Neither, 88),
     stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 660),
-    stage("test-pure-rust", "tests, pure-Rust backend (crates above the backend with --full)", Check::Tests, On::PureRust, 310),
+    stage("test-pure-rust", "tests, pure-Rust backend (crates above it with --full)", Check::Tests, On::PureRust, 310),
     stage("bench", "every task of the benchmarks runs, on tiny inputs", Check::Bench, On::Chosen, 5),
     stage("fuzz", "random input for every reader, 30 s of it (10 minutes with --full)", Check::Fuzz, On::Chosen, 40),
     stage("agree", "both backends give the same results, in one process (only with --full)", Check::Agree, On::Both, 125),
@@ -89,14 +89,16 @@ const fn stage(name: &'static str, about: &'static str, check: Check, on: On, bu
     }
 }
 
-/// The crates that meet a backend themselves, and the program, which runs all
-/// others. These are linted on the second backend, and tested with `--full`.
-/// (egg-nn has none. It and the program turn on the features with which the first
-/// backend's build of candle can be used again.)
+/// The crates that are tested on the second backend: all others meet it through these, and are tested
+/// with `--full`. (egg-nn has none. It turns on the features with which the first backend's build of
+/// candle can be used again.)
 #[rustfmt::skip] // They are pairs.
 const BACKEND_CRATES: &[&str] = &[
-    "-p", "egg-geometry", "-p", "egg-nn", "-p", "egg-autodiff", "-p", "egg-cli",
+    "-p", "egg-geometry", "-p", "egg-nn", "-p", "egg-autodiff",
 ];
+
+/// The one crate whose sources depend on the backend: what is linted on the second one.
+const BACKEND_SOURCES: &[&str] = &["-p", "egg-geometry"];
 
 /// One call of cargo.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -164,7 +166,12 @@ impl Stage {
             Check::Format => vec![step(&[&["fmt", "--all", "--check"]])],
             Check::Clippy => {
                 let denied = &["--all-targets", "--", "-D", "warnings"][..];
-                let mut steps = vec![step(&[&["clippy", "--workspace"], flags, denied])];
+                let is_second_backend = self.on == On::PureRust && !pure;
+                let packages = match is_second_backend && !full {
+                    true => BACKEND_SOURCES,
+                    false => &["--workspace"],
+                };
+                let mut steps = vec![step(&[&["clippy"], packages, flags, denied])];
                 // In the workspace others turn on the convolutions of egg-graph and the downloads of
                 // egg-datasets, and the tests of egg-nn its feature for candle-nn.
                 if self.on == On::PureRust {
@@ -182,13 +189,8 @@ impl Stage {
                 }
                 steps
             }
-            Check::Xtask => vec![
-                step(&[
-                    &["clippy", "-p", "xtask", "--features", "data"],
-                    &["--all-targets", "--", "-D", "warnings"],
-                ]),
-                step(&[&["test", "-p", "xtask", "--features", "data"]]),
-            ],
+            // It is linted with the workspace.
+            Check::Xtask => vec![step(&[&["test", "-p", "xtask"]])],
             Check::Tests => {
                 // Criterion's benches run each measurement once here, as a
                 // smoke test. Doctests are not among "all targets".
@@ -343,6 +345,10 @@ mod tests {
                 "clippy --workspace --no-default-features --features pure-rust --all-targets -- -D warnings",
                 "clippy -p egg-graph -p egg-datasets -p egg-nn --lib --no-default-features -- -D warnings",
             ]
+        );
+        assert_eq!(
+            lines("clippy-pure-rust", false)[0],
+            "clippy -p egg-geometry --no-default-features --features pure-rust --all-targets -- -D warnings"
         );
         assert_eq!(
             lines("docs", false),

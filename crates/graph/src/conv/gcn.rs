@@ -84,7 +84,7 @@ impl GcnConv {
     /// # Errors
     /// [`crate::Error::Length`] if the widths or the numbers of nodes differ.
     pub fn forward(&self, x: &NodeInput, propagation: &SparseMatrix, pass: &mut Pass<'_>) -> Result<Tracked> {
-        x.check_width(self.lin.in_features())?;
+        x.check(&self.lin)?;
         check_rows(propagation, x.rows())?;
         let weight = pass.parameter(self.lin.weight());
         let bias = self.bias.as_ref().map(|bias| pass.parameter(bias));

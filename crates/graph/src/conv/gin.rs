@@ -67,7 +67,7 @@ impl GinConv {
     /// [`crate::Error::Length`] if the widths or the numbers of nodes differ.
     pub fn forward(&self, x: &NodeInput, adjacency: &SparseMatrix, pass: &mut Pass<'_>) -> Result<Tracked> {
         let first = self.mlp.first_linear();
-        x.check_width(first.in_features())?;
+        x.check(first)?;
         let product = x.product(&pass.parameter(first.weight()), pass)?;
         let eps = pass.parameter(&self.eps);
         let bias = match first.bias() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candle_core::{DType, Device, Tensor};
-use egg_nn::{Pass, Tracked, linear_product};
+use egg_nn::{Linear, Pass, Tracked, linear_product};
 use egg_tensor::apply;
 
 use super::gcn_layer::SparseProduct;
@@ -83,17 +83,35 @@ impl NodeInput {
         }
     }
 
-    /// Refuses an input that is not as wide as a layer.
-    pub(super) fn check_width(&self, in_features: usize) -> Result<()> {
-        if self.width() == in_features {
-            return Ok(());
+    /// Refuses an input that is not for a layer.
+    pub(super) fn check(&self, linear: &Linear) -> Result<()> {
+        if self.width() != linear.in_features() {
+            return Err(Error::Length {
+                what: "node features",
+                unit: "columns",
+                expected: linear.in_features(),
+                found: self.width(),
+            });
         }
-        Err(Error::Length {
-            what: "node features",
-            unit: "columns",
-            expected: in_features,
-            found: self.width(),
-        })
+        let Self::Dense(tensor) = self else {
+            return Ok(());
+        };
+        let (what, dtype) = ("node features".to_owned(), linear.weight().dtype());
+        if tensor.dtype() != dtype {
+            return Err(Error::Layer(egg_nn::Error::DType {
+                what,
+                found: tensor.dtype(),
+                expected: dtype.as_str(),
+            }));
+        }
+        match tensor.dims() {
+            [_, _] => Ok(()),
+            found => Err(Error::Layer(egg_nn::Error::Shape {
+                what,
+                found: found.to_vec(),
+                expected: format!("(nodes, {})", linear.in_features()),
+            })),
+        }
     }
 
     /// `x W^T`.
