@@ -52,7 +52,7 @@ fn run(inputs: &Inputs, steppings: &RefCell<BTreeMap<String, Stepping>>, task: &
             differentiated(&bias, |pass| Ok(inputs.norm.forward(x, pass)?.into()))
         }
         "mlp_adam" => stepped(steppings, task, &inputs.mlp_parameters, |pass| {
-            let y = inputs.mlp.forward(&inputs.x.as_detached_tensor(), pass)?;
+            let y = inputs.mlp.forward(inputs.x.as_detached_tensor(), pass)?;
             Ok(mse(&y, &inputs.mlp_target, Reduction::Mean)?)
         }),
         "step" => stepped(steppings, task, &inputs.step_parameters, |pass| {

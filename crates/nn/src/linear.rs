@@ -183,7 +183,7 @@ impl Affine {
     fn pull_back<T: Element, const N: usize>(
         &self,
         of: &Backward<'_, T, (), N>,
-    ) -> Result<(Option<Vec<T>>, Vec<T>, Vec<T>)> {
+    ) -> Result<affine::Gradients<T>> {
         let (x, weight) = (of.inputs[0], of.inputs[1]);
         let (out_features, in_features) = weight.dims2()?;
         let output = self.relu.then_some(of.output.values);

@@ -107,6 +107,9 @@ pub struct Wanted {
     pub bias: bool,
 }
 
+/// Gradients with respect to the input, the weight and the bias.
+pub type Gradients<T> = (Option<Vec<T>>, Vec<T>, Vec<T>);
+
 /// Gradients with respect to the input (if wanted), the weight and the bias (without
 /// meaning unless wanted), from the gradient `g` of the output and, if that is of a ReLU, the output.
 ///
@@ -119,7 +122,7 @@ pub fn backward<T: Element>(
     in_features: usize,
     out_features: usize,
     wanted: Wanted,
-) -> (Option<Vec<T>>, Vec<T>, Vec<T>) {
+) -> Gradients<T> {
     let rows = x.len() / in_features;
     let block_rows = ROWS.max(rows.div_ceil(MOST_PARTIALS));
     let weight = Matrix::new(weight, out_features, in_features);

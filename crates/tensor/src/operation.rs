@@ -141,7 +141,6 @@ pub trait Operation<T, const N: usize>: Send + Sync + 'static {
     ///
     /// # Errors
     /// What it can't be made of.
-    #[expect(clippy::type_complexity, reason = "an array of what may be there")]
     fn backward(
         &self,
         of: Backward<'_, T, Self::Saved, N>,

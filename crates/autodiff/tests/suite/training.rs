@@ -26,7 +26,7 @@ fn a_planted_subspace_is_recovered() {
     let planted = orthonormal(m, p, 1);
     let target = Embedder::new(RankRule::Fixed(p), Flatten::Isometric)
         .unwrap()
-        .embed(&planted.t().unwrap().contiguous().unwrap(), &[0, p])
+        .embed(planted.t().unwrap().contiguous().unwrap(), &[0, p])
         .unwrap();
     // Two graphs of different sizes, both towards the same subspace.
     let embedder = Embedder::new(RankRule::Fixed(p), Flatten::Isometric).unwrap();

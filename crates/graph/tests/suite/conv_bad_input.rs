@@ -67,7 +67,7 @@ fn other_numbers_of_nodes() {
             Err(Error::Length { found: 3, .. })
         ));
     }
-    let refused = spmm(&identity(), &zeros(&[3, 2], DType::F32));
+    let refused = spmm(&identity(), zeros(&[3, 2], DType::F32));
     assert!(matches!(
         refused,
         Err(Error::Length {
@@ -198,9 +198,9 @@ fn a_virtual_node_of_other_nodes() {
         assert!(node.update(0, &mut state, &nodes, pass).is_err(), "{shape:?}");
     }
     let nodes = zeros(&[4, 3], DType::F32);
-    let refused = node.update(0, &mut state, &zeros(&[4, 3], DType::F64), pass);
+    let refused = node.update(0, &mut state, zeros(&[4, 3], DType::F64), pass);
     assert!(refused.is_err());
-    assert!(state.read(&zeros(&[4, 3], DType::F16)).is_err());
+    assert!(state.read(zeros(&[4, 3], DType::F16)).is_err());
     // Two layers have one update between them.
     let refused = node.update(1, &mut state, &nodes, pass);
     assert!(matches!(refused, Err(Error::Parameter { name: "layer", .. })));

@@ -244,7 +244,7 @@ fn evaluation_builds_no_tape() {
     let (node, _) = scrambled(DType::F64, 23, |scope| VirtualNode::new(scope, 3, 2));
     let mut state = node.begin(&[0, 2, 6], pass).unwrap();
     assert!(!state.vectors().track_op());
-    assert!(!state.read(&x.as_detached_tensor()).unwrap().track_op());
+    assert!(!state.read(x.as_detached_tensor()).unwrap().track_op());
     node.update(0, &mut state, &x, pass).unwrap();
     assert!(!state.vectors().track_op());
 }

@@ -387,7 +387,7 @@ fn a_nan_comes_through() {
         assert!(flat(&joined)[0].is_nan() && flat(&joined)[1] == 0.0);
     }
     let matrix = SparseMatrix::membership(&[0, 1]).unwrap();
-    assert!(flat(&spmm(&matrix, &layer(f64::NAN)).unwrap())[0].is_nan());
+    assert!(flat(&spmm(&matrix, layer(f64::NAN)).unwrap())[0].is_nan());
     // Whole vectors of every length, and what is left of them.
     for (dtype, width) in [(DType::F64, 2), (DType::F64, 61), (DType::F32, 125)] {
         let (conv, _) = scrambled(dtype, 8, |scope| GcnConv::new(scope, 2, width));

@@ -55,7 +55,7 @@ fn a_small_variance_beside_a_large_mean_is_not_lost() {
     let x = normal((5000, 3), 8);
     let plain = norm.forward(&x, &mut Pass::Training(&mut rng)).unwrap();
     let far = norm
-        .forward(&(&x + 1e8).unwrap(), &mut Pass::Training(&mut rng))
+        .forward((&x + 1e8).unwrap(), &mut Pass::Training(&mut rng))
         .unwrap();
     let apart = (plain - far).unwrap().abs().unwrap().max_all().unwrap();
     assert!(apart.to_scalar::<f64>().unwrap() < 1e-6);

@@ -36,7 +36,7 @@ fn mlp(dtype: DType) -> (Parameters, Mlp) {
 }
 
 fn loss(model: &impl ModuleT, x: &Tensor) -> Tensor {
-    cross_entropy(&x.apply_t(model, true).unwrap(), &classes(x), Reduction::Mean).unwrap()
+    cross_entropy(x.apply_t(model, true).unwrap(), &classes(x), Reduction::Mean).unwrap()
 }
 
 /// A loop that knows nothing of this crate.
@@ -229,7 +229,7 @@ fn a_linear_layer_is_a_module_with_the_gradients_of_its_own_forward() {
         let x = Var::from_tensor(&normal((7, 4), dtype, 7)).unwrap();
 
         let pass = &mut Pass::Training(&mut rng);
-        let hidden = egg_nn::relu(&first.forward(&x, pass).unwrap()).unwrap();
+        let hidden = egg_nn::relu(first.forward(&x, pass).unwrap()).unwrap();
         let ours = second.forward(&hidden, pass).unwrap();
         let model = seq()
             .add(first)

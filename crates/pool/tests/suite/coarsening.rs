@@ -18,15 +18,15 @@ fn tied_nodes_are_taken_by_their_numbers() {
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
     let topk = TopKPooling::new(&mut parameters.root(&mut rng), 2, 0.5).unwrap();
     let expected: Vec<usize> = (0..3).chain(5..25).collect();
-    assert_eq!(topk.select(&ones(45, 2), &structure).unwrap(), expected);
+    assert_eq!(topk.select(ones(45, 2), &structure).unwrap(), expected);
     // Scores that differ win over numbers.
     let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
     let pan = PanPooling::new(&mut parameters.root(&mut rng), 2, 0.5, 1).unwrap();
     let sign = parameters.get("select.weight").unwrap();
     sign.set(&Tensor::new(&[[0.3]], &Device::Cpu).unwrap()).unwrap();
-    let up = pan.select(&ones(45, 2), &structure).unwrap();
+    let up = pan.select(ones(45, 2), &structure).unwrap();
     sign.set(&Tensor::new(&[[-0.3]], &Device::Cpu).unwrap()).unwrap();
-    let down = pan.select(&ones(45, 2), &structure).unwrap();
+    let down = pan.select(ones(45, 2), &structure).unwrap();
     assert_ne!(up[..3], down[..3]);
     assert_eq!(up[3..], down[3..]);
 }
@@ -37,7 +37,7 @@ fn tied_edges_are_taken_by_source_and_target() {
     let structure = structure(&[(5, vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])]);
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
     let edge = EdgePooling::new(&mut parameters.root(&mut rng), 3).unwrap();
-    assert_eq!(edge.clusters(&ones(5, 3), &structure).unwrap(), [0, 0, 1, 1, 2]);
+    assert_eq!(edge.clusters(ones(5, 3), &structure).unwrap(), [0, 0, 1, 1, 2]);
     let pooled = edge
         .pool(&(&ones(5, 3)).into(), &structure, &mut Pass::Evaluation)
         .unwrap();
