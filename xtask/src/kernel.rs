@@ -8,59 +8,12 @@
 
 use std::path::{Path, PathBuf};
 
+use egg_results::better_openblas_kernels;
+
 use crate::error::{Error, Result};
 use crate::openblas::{OpenBlas, Probe};
 
 const VARIABLE: &str = "OPENBLAS_CORETYPE";
-
-/// Kernels without AVX.
-#[rustfmt::skip] // It is a list.
-const SSE_ERA: &[&str] = &[
-    "Unknown", "Generic", "Katmai", "Coppermine", "Northwood", "Prescott", "Banias", "Atom", "Core2",
-    "Penryn", "Dunnington", "Nehalem", "Athlon", "Opteron", "Opteron_SSE3", "Barcelona", "Bobcat",
-    "Nano",
-];
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Features {
-    avx2_fma: bool,
-    avx512: bool,
-}
-
-impl Features {
-    #[cfg(target_arch = "x86_64")]
-    fn detect() -> Self {
-        Self {
-            avx2_fma: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            avx512: is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512cd"),
-        }
-    }
-
-    /// Other processors have not been seen to be underrated.
-    #[cfg(not(target_arch = "x86_64"))]
-    fn detect() -> Self {
-        Self::default()
-    }
-}
-
-/// Core types to try instead of the one OpenBLAS chose, best first.
-fn better_cores(chosen: &str, features: Features) -> Vec<&'static str> {
-    if !SSE_ERA.iter().any(|core| core.eq_ignore_ascii_case(chosen)) {
-        return Vec::new();
-    }
-    let mut cores = Vec::new();
-    if features.avx512 {
-        cores.push("SkylakeX");
-    }
-    if features.avx2_fma {
-        cores.push("Haswell");
-    }
-    cores
-}
 
 /// What came of choosing the kernels: the library as it will be used, and
 /// lines for the user, if any.
@@ -93,7 +46,7 @@ pub(crate) fn choose(root: &Path, probe: &Probe) -> Result<Chosen> {
         changed: Vec::new(),
         warnings: Vec::new(),
     };
-    let cores = better_cores(&probe.report.core, Features::detect());
+    let cores = better_openblas_kernels(&probe.report.core);
     // Asking is not enough: a build for one processor only ignores the
     // variable, and a kernel the processor cannot run would crash.
     let verified = cores.iter().find_map(|core| {
@@ -181,24 +134,6 @@ impl ConfigFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_underrated_processors_get_other_kernels() {
-        let modern = Features {
-            avx2_fma: true,
-            avx512: true,
-        };
-        let haswell = Features {
-            avx512: false,
-            ..modern
-        };
-        assert_eq!(better_cores("Prescott", modern), ["SkylakeX", "Haswell"]);
-        assert_eq!(better_cores("Opteron_SSE3", haswell), ["Haswell"]);
-        assert!(better_cores("Nehalem", Features::default()).is_empty());
-        for fine in ["Haswell", "Zen", "Cooperlake", "SkylakeX", "neoversen1"] {
-            assert!(better_cores(fine, modern).is_empty(), "{fine}");
-        }
-    }
 
     #[test]
     fn our_own_choice_is_not_taken_for_the_users() {

@@ -9,33 +9,12 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use egg_gnn::geometry::blas_kernels;
+use egg_gnn::results::better_openblas_kernels;
 
 const CANDLE: &str = "CANDLE_NUM_THREADS";
 const KERNELS: &str = "OPENBLAS_CORETYPE";
 /// Set in the second start, which must be the last.
 const MARKER: &str = "EGG_STARTED";
-
-/// Kernels without AVX, which a processor that has it should not be left with.
-const OLD_KERNELS: [&str; 18] = [
-    "Unknown",
-    "Generic",
-    "Katmai",
-    "Coppermine",
-    "Northwood",
-    "Prescott",
-    "Banias",
-    "Atom",
-    "Core2",
-    "Penryn",
-    "Dunnington",
-    "Nehalem",
-    "Athlon",
-    "Opteron",
-    "Opteron_SSE3",
-    "Barcelona",
-    "Bobcat",
-    "Nano",
-];
 
 /// Starts the program once more if a variable is missing; else, or if that is
 /// not possible, does nothing.
@@ -50,7 +29,7 @@ pub(crate) fn settle() {
     }
     if !is_set(KERNELS)
         && let Some(kernels) = blas_kernels()
-        && let Some(better) = better_kernels(&kernels, avx2(), avx512())
+        && let Some(&better) = better_openblas_kernels(&kernels).first()
     {
         missing.push((KERNELS, better));
     }
@@ -79,56 +58,5 @@ fn start(mut again: Command) {
 fn start(mut again: Command) {
     if let Ok(status) = again.status() {
         std::process::exit(status.code().unwrap_or(1));
-    }
-}
-
-fn better_kernels(chosen: &str, avx2: bool, avx512: bool) -> Option<&'static str> {
-    if !OLD_KERNELS.iter().any(|old| old.eq_ignore_ascii_case(chosen)) {
-        return None;
-    }
-    match (avx2, avx512) {
-        (_, true) => Some("SkylakeX"),
-        (true, false) => Some("Haswell"),
-        (false, false) => None,
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn avx2() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
-}
-
-#[cfg(target_arch = "x86_64")]
-fn avx512() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512cd")
-}
-
-/// Other processors have not been seen to be underrated.
-#[cfg(not(target_arch = "x86_64"))]
-fn avx2() -> bool {
-    false
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn avx512() -> bool {
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_underrated_processors_get_other_kernels() {
-        assert_eq!(better_kernels("Prescott", true, true), Some("SkylakeX"));
-        assert_eq!(better_kernels("nehalem", true, false), Some("Haswell"));
-        assert_eq!(better_kernels("Prescott", false, false), None);
-        for fine in ["Haswell", "Zen", "Cooperlake", "SkylakeX"] {
-            assert_eq!(better_kernels(fine, true, true), None, "{fine}");
-        }
     }
 }

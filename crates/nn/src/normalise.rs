@@ -89,7 +89,7 @@ vectorised! {
     }
 }
 
-/// `(x - mean) / sqrt(variance + epsilon) * weight + bias`, rectified if asked.
+/// `(x - mean) / sqrt(variance + epsilon) * weight + bias`, or its ReLU.
 pub(crate) fn normalise<T: Element>(
     x: &[T],
     moments: &Moments,
@@ -111,7 +111,7 @@ pub(crate) fn normalise<T: Element>(
 }
 
 vectorised! {
-    /// `(x - mean) scale + bias`, rectified if asked.
+    /// `(x - mean) scale + bias`, or its ReLU.
     fn normalise_block<T: Element>(
         x: &'a [T],
         mean: &'a [T],
@@ -136,7 +136,7 @@ vectorised! {
 }
 
 /// Gradients with respect to `x`, weight and bias, for moments of the batch
-/// itself; `output` is the rectified result, if it was rectified.
+/// itself; `output` is the result, if it is of a ReLU.
 ///
 /// With `z = (x - mean) / deviation` and n rows: `db = sum g`, `dw = sum g z`,
 /// `dx = weight / deviation * (g - db / n - z dw / n)`.

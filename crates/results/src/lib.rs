@@ -13,6 +13,8 @@
 mod checksum;
 mod compare;
 mod machine;
+mod markdown;
+mod openblas_kernels;
 mod ranking;
 mod sign_test;
 mod student;
@@ -22,6 +24,8 @@ mod summary;
 pub use checksum::{Unsealed, checksum, seal, unseal};
 pub use compare::{Comparison, Pair, Verdict, holm, paired, welch};
 pub use machine::{Machine, processor, vector_instructions};
+pub use markdown::markdown_table;
+pub use openblas_kernels::better_openblas_kernels;
 pub use ranking::Ranking;
 pub use sign_test::sign_test;
 pub use student::two_sided_p;

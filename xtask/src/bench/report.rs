@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use egg_results::markdown_table;
 use serde_json::{Value, json};
 
 use super::bars::{Bar, bars};
@@ -125,22 +126,7 @@ fn named(sections: &[Section]) -> impl Iterator<Item = (String, &Measured)> {
 fn table(sections: &[Section]) -> Vec<String> {
     let mut rows = vec![HEADINGS.map(String::from)];
     rows.extend(named(sections).map(|(name, measured)| row(name, unit(sections), measured)));
-    aligned(&rows)
-}
-
-/// Rows of Markdown whose columns line up; the first is the heading.
-fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
-    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths);
-        let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
-        format!("| {} |", cells.join(" | "))
-    };
-    let mut lines: Vec<String> = rows.iter().map(line).collect();
-    let rule = format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|"));
-    lines.insert(1.min(lines.len()), rule);
-    lines
+    markdown_table(&rows)
 }
 
 /// Errors and what was left out.
@@ -293,13 +279,6 @@ fn document(section: &Section) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_line_up() {
-        let row = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
-        let lines = aligned(&[row("what", "±"), row("x", "1.00")]);
-        assert_eq!(lines, ["| what | ±    |", "|------|------|", "| x    | 1.00 |"]);
-    }
 
     #[test]
     fn figures_have_the_digits_that_are_worth_reading() {

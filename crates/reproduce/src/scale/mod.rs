@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use egg_cluster::vgae::Likelihood;
+use egg_results::markdown_table;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
@@ -206,21 +207,6 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// Rows of Markdown whose columns line up; the first is the heading.
-fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
-    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths);
-        let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
-        format!("| {} |", cells.join(" | "))
-    };
-    let mut lines: Vec<String> = rows.iter().map(line).collect();
-    let rule = format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|"));
-    lines.insert(1.min(lines.len()), rule);
-    lines
-}
-
 fn table(measured: &[Measured]) -> Vec<String> {
     let number = |exponent: Option<f64>| exponent.map_or("-".to_owned(), |exponent| format!("{exponent:.2}"));
     let headings = [
@@ -247,7 +233,7 @@ fn table(measured: &[Measured]) -> Vec<String> {
             number(larger),
         ]
     }));
-    aligned(&rows)
+    markdown_table(&rows)
 }
 
 fn document(one: &Measured) -> Value {
