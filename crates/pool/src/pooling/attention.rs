@@ -33,7 +33,7 @@ use crate::structure::Structure;
 /// let pooling = AttentionPooling::new(&mut parameters.root(&mut rng), 1)?;
 /// parameters.get("gate_nn.weight").unwrap().set(&Tensor::new(&[[3f64.ln()]], &Device::Cpu)?)?;
 /// let h = Tensor::new(&[[0.0], [1.0]], &Device::Cpu)?; // weights 1/4 and 3/4
-/// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;
+/// let pooled = pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation)?;
 /// assert!((pooled.readout.to_vec2::<f64>()?[0][0] - 0.75).abs() < 1e-15);
 /// # Ok::<(), egg_pool::Error>(())
 /// ```

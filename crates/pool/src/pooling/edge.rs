@@ -59,7 +59,7 @@ use crate::structure::Structure;
 /// // Nodes 0 and 2 have one edge in: it scores 3/2. Of the two, 1 -> 0 comes first.
 /// let h = Tensor::new(&[[1.0], [2.0], [5.0]], &Device::Cpu)?;
 /// assert_eq!(pooling.clusters(&h, &structure)?, [0, 0, 1]);
-/// let coarser = pooling.pool(&h, &structure, &mut Pass::Evaluation)?.coarser.unwrap();
+/// let coarser = pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation)?.coarser.unwrap();
 /// assert_eq!(coarser.h.to_vec2::<f64>()?, [[4.5], [5.0]]);
 /// # Ok::<(), egg_pool::Error>(())
 /// ```

@@ -49,7 +49,7 @@ const MOST_STEPS: usize = 16;
 ///
 /// // M = ([1, 0; 0, 1] / 2 + [0, 1; 1, 0] / 4) / 2: columns sum to 3/8.
 /// let h = Tensor::new(&[[1.0], [3.0]], &Device::Cpu)?;
-/// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;
+/// let pooled = pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation)?;
 /// let expected = 3.0 * (0.5f64 * 3.0 + 0.5 * 3.0 / 8.0).tanh();
 /// assert!((pooled.readout.to_vec2::<f64>()?[0][0] - expected).abs() < 1e-14);
 /// # Ok::<(), egg_pool::Error>(())

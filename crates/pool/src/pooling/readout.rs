@@ -19,7 +19,7 @@ use crate::structure::Structure;
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
 /// let h = Tensor::new(&[[1f32, 5.0], [3.0, 4.0]], &Device::Cpu)?;
-/// let read = |pooling: SegmentPooling| pooling.pool(&h, &structure, &mut Pass::Evaluation);
+/// let read = |pooling: SegmentPooling| pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation);
 /// assert_eq!(read(SegmentPooling::sum(2)?)?.readout.to_vec2::<f32>()?, [[4.0, 9.0]]);
 /// assert_eq!(read(SegmentPooling::avg(2)?)?.readout.to_vec2::<f32>()?, [[2.0, 4.5]]);
 /// assert_eq!(read(SegmentPooling::max(2)?)?.readout.to_vec2::<f32>()?, [[3.0, 5.0]]);

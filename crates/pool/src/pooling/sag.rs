@@ -39,7 +39,8 @@ use crate::structure::Structure;
 /// let mut rng = ChaCha8Rng::seed_from_u64(0);
 /// let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
 /// let pooling = SagPooling::new(&mut parameters.root(&mut rng), 8, 0.5)?;
-/// let pooled = pooling.pool(&Tensor::ones((4, 8), DType::F32, &Device::Cpu)?, &structure, &mut Pass::Evaluation)?;
+/// let h = Tensor::ones((4, 8), DType::F32, &Device::Cpu)?.into();
+/// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;
 /// assert_eq!(pooled.readout.dims(), [1, 8]);
 /// assert_eq!(pooled.coarser.unwrap().structure.node_count(), 2);
 /// # Ok::<(), egg_pool::Error>(())

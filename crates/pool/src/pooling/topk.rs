@@ -43,7 +43,7 @@ const TINY: f64 = 1e-30;
 ///
 /// let h = Tensor::new(&[[1.0, 0.0], [-1.0, 2.0], [2.0, 5.0]], &Device::Cpu)?;
 /// assert_eq!(pooling.select(&h, &structure)?, [2, 0]); // ceil(0.5 x 3) of them
-/// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;
+/// let pooled = pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation)?;
 /// let mean = (1f64.tanh() + 2.0 * 2f64.tanh()) / 2.0;
 /// assert!((pooled.readout.to_vec2::<f64>()?[0][0] - mean).abs() < 1e-15);
 /// # Ok::<(), egg_pool::Error>(())
