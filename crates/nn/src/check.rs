@@ -6,7 +6,10 @@ use egg_tensor::Tracked;
 use crate::Error;
 
 /// Refuses element types that no kernel is compiled for.
-pub(crate) fn check_float(what: &str, dtype: DType) -> crate::Result<()> {
+///
+/// # Errors
+/// [`Error::DType`], with `what` has it.
+pub fn check_float(what: &str, dtype: DType) -> crate::Result<()> {
     match dtype {
         DType::F32 | DType::F64 => Ok(()),
         found => Err(Error::DType {

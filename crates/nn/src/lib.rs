@@ -103,6 +103,7 @@ pub use adam::{Adam, AdamMoments, AdamState};
 pub use adam_config::{AdamConfig, Decay};
 pub use batch_norm::BatchNorm1d;
 pub use bce::{bce_with_logits, bce_with_logits_value};
+pub use check::check_float;
 pub use checkpoint::Checkpoint;
 pub use clip::clip_gradient_norm;
 pub use cross_entropy::{cross_entropy, cross_entropy_value};

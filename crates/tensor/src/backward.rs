@@ -63,7 +63,7 @@ pub fn backward(loss: &Tensor) -> Result<GradStore> {
     Ok(gradients)
 }
 
-/// What candle is to be told as the gradient of `of`: nothing if it is a parameter and the
+/// What candle gets as the gradient of `of`: nothing if it is a parameter and the
 /// pass is one of [`backward`], which then has it.
 pub(crate) fn collect(of: &Tensor, gradient: Tensor) -> Option<Tensor> {
     PASS.with_borrow_mut(|pass| match pass {

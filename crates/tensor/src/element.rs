@@ -3,7 +3,7 @@
 use std::ops::Neg;
 
 use candle_core::backend::BackendStorage;
-use candle_core::{CpuStorage, Result, WithDType, bail};
+use candle_core::{CpuStorage, DType, Error, Result, WithDType, bail};
 use pulp::Simd;
 
 /// f32 or f64: what kernels are compiled for.
@@ -183,6 +183,12 @@ element!(
     select_f64s
 );
 
+/// The error for element types that nothing is compiled for.
+pub fn unsupported(dtype: Option<DType>) -> Error {
+    let found = dtype.map_or("nothing", |dtype| dtype.as_str());
+    Error::Msg(format!("this is computed in f32 or f64, not {found}"))
+}
+
 /// Evaluates a generic expression for the element type that a `DType` names; for others it
 /// is an `Err` of candle's error, or of one that can be made from it.
 ///
@@ -208,10 +214,7 @@ macro_rules! for_element {
                 type $T = f64;
                 $call
             }
-            other => Err($crate::macros::Error::Msg(format!(
-                "this is computed in f32 or f64, not {other:?}"
-            ))
-            .into()),
+            other => Err($crate::macros::unsupported(Some(other)).into()),
         }
     };
 }

@@ -42,6 +42,7 @@ pub use tracked::Tracked;
 /// What the macros of this crate name.
 #[doc(hidden)]
 pub mod macros {
-    pub use candle_core::{DType, Error};
+    pub use crate::element::unsupported;
+    pub use candle_core::DType;
     pub use pulp::{Arch, Simd, WithSimd};
 }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use candle_core::{CpuStorage, CustomOp3, DType, Device, Layout, Result, Shape, Tensor, bail};
 
-use crate::element::Element;
+use crate::element::{Element, unsupported};
 use crate::slices::with_slices;
 use crate::tracked::{Accumulator, Tracked, anchor};
 
@@ -160,9 +160,10 @@ where
     I: Into<Tracked>,
 {
     let inputs = inputs.map(Into::into);
-    match dtype(&inputs)? {
-        Type::F32 => Ok(run::<f32, _, _, _, _, N>(op, inputs, Saved::F32, |_| ())?.0),
-        Type::F64 => Ok(run::<f64, _, _, _, _, N>(op, inputs, Saved::F64, |_| ())?.0),
+    match inputs.first().map(Tracked::dtype) {
+        Some(DType::F32) => Ok(run::<f32, _, _, _, _, N>(op, inputs, Saved::F32, |_| ())?.0),
+        Some(DType::F64) => Ok(run::<f64, _, _, _, _, N>(op, inputs, Saved::F64, |_| ())?.0),
+        other => Err(unsupported(other).into()),
     }
 }
 
@@ -182,22 +183,10 @@ where
     I: Into<Tracked>,
 {
     let inputs = inputs.map(Into::into);
-    match dtype(&inputs)? {
-        Type::F32 => run::<f32, _, _, _, _, N>(op, inputs, Saved::F32, inspect),
-        Type::F64 => run::<f64, _, _, _, _, N>(op, inputs, Saved::F64, inspect),
-    }
-}
-
-enum Type {
-    F32,
-    F64,
-}
-
-fn dtype(inputs: &[Tracked]) -> Result<Type> {
     match inputs.first().map(Tracked::dtype) {
-        Some(DType::F32) => Ok(Type::F32),
-        Some(DType::F64) => Ok(Type::F64),
-        other => bail!("this is computed in f32 or f64, not {other:?}"),
+        Some(DType::F32) => run::<f32, _, _, _, _, N>(op, inputs, Saved::F32, inspect),
+        Some(DType::F64) => run::<f64, _, _, _, _, N>(op, inputs, Saved::F64, inspect),
+        other => Err(unsupported(other).into()),
     }
 }
 
@@ -259,7 +248,7 @@ enum Saved<O: Operation<f32, N> + Operation<f64, N>, const N: usize> {
 }
 
 impl<O: Operation<f32, N> + Operation<f64, N>, const N: usize> Node<O, N> {
-    /// The gradient of each input, handed over to where it goes; what candle is told of it.
+    /// Hands the gradient of each input over to where it goes; gives those that candle gets.
     fn hand_over<T: Element>(&self, saved: &<O as Operation<T, N>>::Saved) -> Result<[Option<Tensor>; 3]>
     where
         O: Operation<T, N>,
@@ -284,17 +273,17 @@ impl<O: Operation<f32, N> + Operation<f64, N>, const N: usize> Node<O, N> {
                 })
             },
         )?;
-        let mut told = [None, None, None];
-        for ((input, gradient), told) in self.inputs.iter().zip(gradients).zip(&mut told) {
+        let mut for_candle = [None, None, None];
+        for ((input, gradient), for_candle) in self.inputs.iter().zip(gradients).zip(&mut for_candle) {
             if !input.is_tracked() {
                 continue;
             }
             let Some(gradient) = gradient else {
                 bail!("{} has no gradient for an input that needs one", self.name());
             };
-            *told = input.accept(Tensor::from_vec(gradient, input.shape(), &Device::Cpu)?)?;
+            *for_candle = input.accept(Tensor::from_vec(gradient, input.shape(), &Device::Cpu)?)?;
         }
-        Ok(told)
+        Ok(for_candle)
     }
 }
 

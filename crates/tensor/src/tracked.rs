@@ -164,7 +164,7 @@ impl Tracked {
         }
     }
 
-    /// Hands over a gradient to where it goes; gives what is to be told to candle instead.
+    /// Hands over a gradient to where it goes; gives what candle gets in its place.
     pub(crate) fn accept(&self, gradient: Tensor) -> Result<Option<Tensor>> {
         if gradient.dims() != self.dims() {
             bail!(

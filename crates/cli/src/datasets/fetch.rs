@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 
 use super::Place;
 
-/// How often a download is told of where there is no bar.
+/// How often the progress of a download is printed where there is no bar.
 const REPORT: Duration = Duration::from_secs(10);
 
 /// Get data sets: from a mirror if there is one, else over HTTPS; checked before they get their names
@@ -169,7 +169,7 @@ struct Progress<'a> {
     quiet: bool,
     name: &'a str,
     begin: Instant,
-    told: Instant,
+    reported: Instant,
     bar: ProgressBar,
 }
 
@@ -189,7 +189,7 @@ impl<'a> Progress<'a> {
             quiet,
             name,
             begin: Instant::now(),
-            told: Instant::now(),
+            reported: Instant::now(),
             bar,
         }
     }
@@ -202,8 +202,8 @@ impl<'a> Progress<'a> {
                 }
                 self.bar.set_position(bytes);
                 self.bar.set_message(file_name(url).to_owned());
-                if !self.quiet && self.told.elapsed() >= REPORT {
-                    self.told = Instant::now();
+                if !self.quiet && self.reported.elapsed() >= REPORT {
+                    self.reported = Instant::now();
                     self.tell(url, bytes, total);
                 }
             }

@@ -1,7 +1,8 @@
 //! The inner-product decoder, and how well it predicts edges.
 
-use candle_core::{DType, Tensor};
+use candle_core::Tensor;
 use egg_graph::LinkPart;
+use egg_nn::check_float;
 use egg_tensor::blocks::map;
 use egg_tensor::{for_element, with_slices};
 
@@ -59,16 +60,4 @@ pub fn link_logits(z: &Tensor, pairs: &[(usize, usize)]) -> Result<Vec<f64>> {
 /// ```
 pub fn rank_links(z: &Tensor, part: &LinkPart) -> Result<Ranking> {
     rank(&link_logits(z, &part.positive)?, &link_logits(z, &part.negative)?)
-}
-
-/// Refuses element types that no kernel is compiled for.
-pub(super) fn check_float(what: &str, dtype: DType) -> Result<()> {
-    match dtype {
-        DType::F32 | DType::F64 => Ok(()),
-        found => Err(Error::Layer(egg_nn::Error::DType {
-            what: what.to_owned(),
-            found,
-            expected: "f32 or f64",
-        })),
-    }
 }

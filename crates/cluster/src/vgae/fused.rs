@@ -1,10 +1,10 @@
 //! One candle operation for a likelihood: value and gradient in one pass.
 
 use candle_core::Tensor;
+use egg_nn::check_float;
 use egg_tensor::blocks::map_new;
 use egg_tensor::{Backward, Forward, Operand, Operation, Tracked};
 
-use super::decoder::check_float;
 use super::logistic::Logistic;
 use super::target::LinkTarget;
 use crate::error::{Error, Result};

@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_is_told_in_a_few_words() {
+    fn a_choice_is_described_in_a_few_words() {
         let record = made_up::search();
         assert_eq!(setting(record.chosen.as_ref()), "5e-3, 5e-4, 32, 0.0, 0.5");
         assert_eq!(setting(None), "not over");

@@ -263,7 +263,7 @@ impl Runner<'_> {
     }
 }
 
-/// Progress is told by the cell, not by the epoch.
+/// Progress is reported by the cell, not by the epoch.
 fn watch_nothing(_: usize, _: Event<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
