@@ -6,7 +6,6 @@
 
 mod backend;
 mod bench;
-mod data;
 mod demo;
 mod error;
 mod fuzz;
@@ -17,6 +16,7 @@ mod package_manager;
 mod pages;
 mod process;
 mod process_group;
+mod program;
 mod setup;
 mod terminal;
 mod test;
@@ -48,13 +48,16 @@ struct Cli {
 enum Command {
     Setup(setup::Options),
     Test(test::Options),
-    /// List, fetch and verify the benchmark data sets
+    /// List, fetch and verify the benchmark data sets: `egg data`, built first
     #[command(disable_help_flag = true)]
     Data(Words),
     Fuzz(fuzz::Options),
     Demo(demo::Options),
     Bench(bench::Options),
 }
+
+/// `egg`, which downloads on any backend.
+const PROGRAM: [&str; 4] = ["-p", "egg-cli", "--features", "fetch"];
 
 fn main() -> ExitCode {
     process_group::forward_signals();
@@ -79,7 +82,7 @@ fn dispatch(cli: Cli) -> Result<()> {
     match command {
         Command::Setup(options) => setup::command(&workspace, &options),
         Command::Test(options) => test::command(&workspace, &options),
-        Command::Data(words) => data::command(&workspace, &words.words),
+        Command::Data(words) => program::run(&workspace, &PROGRAM, &["data"], &words.words),
         Command::Fuzz(options) => fuzz::command(&workspace, &options),
         Command::Demo(_) => demo::command(&workspace),
         Command::Bench(options) => bench::command(&workspace, &options),
@@ -121,7 +124,7 @@ mod tests {
             "bench paper --table gcn --dataset MUTAG --reps 1",
             "bench paper --help",
             "bench scale --rounds 3",
-            "data prepare MUTAG --to x",
+            "data fetch MUTAG --datasets x",
             "data --help",
         ] {
             assert!(parsed(line).is_ok(), "{line:?}");

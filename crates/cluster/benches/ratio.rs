@@ -51,7 +51,7 @@ struct Inputs {
 
 fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {
     let embedding = || {
-        let missing = "Pubmed is not here; `cargo xtask data prepare Pubmed` gets it";
+        let missing = "Pubmed is not here; `cargo xtask data fetch Pubmed` gets it";
         inputs.embedding.as_ref().ok_or(missing)
     };
     match task {

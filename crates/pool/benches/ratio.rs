@@ -51,7 +51,7 @@ fn training(task: &str, datasets: &BTreeMap<&'static str, GraphDataset>) -> Outc
         .map_err(|_| unknown())?;
     let dataset = datasets
         .get(name)
-        .ok_or("this data set is not here; `cargo xtask data prepare` gets it")?;
+        .ok_or("this data set is not here; `cargo xtask data fetch` gets it")?;
     let pooling = match pool {
         "egg" => PoolingConfig::Egg {
             rank: RANK,
@@ -157,7 +157,7 @@ fn serve() -> Outcome<()> {
         }
     }
     let about = match datasets.len() {
-        0 => "none here (`cargo xtask data prepare` gets them)".to_owned(),
+        0 => "none here (`cargo xtask data fetch` gets them)".to_owned(),
         _ => datasets.keys().copied().collect::<Vec<_>>().join(", "),
     };
     let inputs = Inputs {

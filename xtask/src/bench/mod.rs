@@ -10,7 +10,6 @@ mod memory;
 mod ours;
 mod python;
 mod report;
-mod reproduce;
 mod smoke;
 mod suite;
 mod suites;
@@ -23,6 +22,7 @@ use std::process::Command;
 use clap::{Args, Subcommand};
 
 use crate::error::{Error, Result};
+use crate::program;
 use crate::setup::{self, Install};
 use crate::terminal;
 use crate::workspace::Workspace;
@@ -139,17 +139,16 @@ const TURN: &str = "EGG_BENCH_TURN";
 /// Tells our side to write nothing for the peer.
 const NO_EXPORT: &str = "EGG_BENCH_NO_EXPORT";
 
+/// What makes the paper's tables and figures.
+const REPRODUCE: [&str; 2] = ["-p", "egg-reproduce"];
+
 pub(crate) fn command(workspace: &Workspace, options: &Options) -> Result<()> {
     match &options.passed_on {
-        Some(PassedOn::Paper(words)) => reproduce::run(workspace, "paper", &[], &words.words),
+        Some(PassedOn::Paper(words)) => program::run(workspace, &REPRODUCE, &["paper"], &words.words),
         Some(PassedOn::Scale(words)) => {
             let folder = workspace.scratch("bench")?;
-            reproduce::run(
-                workspace,
-                "scale",
-                &["--out".as_ref(), folder.as_os_str()],
-                &words.words,
-            )
+            let ours = ["scale".as_ref(), "--out".as_ref(), folder.as_os_str()];
+            program::run(workspace, &REPRODUCE, &ours, &words.words)
         }
         None if options.smoke => smoke::run(workspace),
         None => run(workspace, options),

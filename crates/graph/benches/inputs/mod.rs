@@ -65,7 +65,7 @@ impl Inputs {
                 read_tu(&path, &ReadOptions::default())?,
             ),
             None => (
-                "made up in the sizes of PROTEINS, which is not here (`cargo xtask data prepare PROTEINS` gets it)"
+                "made up in the sizes of PROTEINS, which is not here (`cargo xtask data fetch PROTEINS` gets it)"
                     .to_owned(),
                 made_up(&mut rng)?,
             ),

@@ -103,7 +103,7 @@ pub(super) fn section(results: &Path) -> Result<String> {
             ),
             None if dataset == "Wiki-CS" => {
                 page.push_str(
-                    "\nNo data: the file is not to be had offline; `cargo xtask data prepare Wiki-CS` gets it, and\n\
+                    "\nNo data: the file is not to be had offline; `cargo xtask data fetch Wiki-CS` gets it, and\n\
                      `cargo xtask bench paper --table cluster --dataset Wiki-CS` fills this place.\n",
                 );
                 continue;
