@@ -179,9 +179,9 @@ impl State<'_> {
     }
 
     fn step(&self, stage: &Stage, step: &Step, limit: Duration, counts: &mut Counts) -> Result<(), String> {
-        println!("$ cargo {}", step.words.join(" "));
+        println!("$ cargo {}", step.line);
         let mut cargo = self.workspace.cargo();
-        cargo.args(&step.words);
+        cargo.args(step.line.split(' '));
         if step.stand_alone {
             cargo.current_dir(only_geometry::folder(self.workspace));
         }

@@ -91,12 +91,16 @@ const fn stage(name: &'static str, about: &'static str, check: Check, on: On, bu
 
 /// The one crate whose sources depend on the backend: what is linted and tested on the second one. All others meet
 /// it through this one, and are tested with `--full`.
-const BACKEND_CRATES: &[&str] = &["-p", "egg-geometry"];
+const BACKEND_CRATES: &str = "-p egg-geometry";
+
+/// xtask has no backend, and its tests have a stage of their own.
+const ALL: &str = "--workspace --exclude xtask";
 
 /// One call of cargo.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Step {
-    pub(super) words: Vec<&'static str>,
+    /// What follows `cargo`, with a space between words.
+    pub(super) line: String,
     /// Only compiles; if it fails, the backend itself does not build.
     pub(super) compiles: bool,
     /// In the crate that depends on the geometry alone, not in the workspace.
@@ -105,10 +109,32 @@ pub(super) struct Step {
     pub(super) need: Option<Need>,
 }
 
+fn step(line: &str) -> Step {
+    Step {
+        // What is left out of a line leaves spaces.
+        line: line.split_whitespace().collect::<Vec<_>>().join(" "),
+        ..Step::default()
+    }
+}
+
 impl Step {
     /// Whether it runs a program of ours.
     pub(super) fn runs(&self) -> bool {
-        self.words.first() == Some(&"run")
+        self.line.starts_with("run ")
+    }
+
+    fn stand_alone(self) -> Self {
+        Self {
+            stand_alone: true,
+            ..self
+        }
+    }
+
+    fn needs(self, need: Need) -> Self {
+        Self {
+            need: Some(need),
+            ..self
+        }
     }
 }
 
@@ -143,148 +169,92 @@ impl Stage {
     /// whether set-up chose pure Rust, `full` whether all is to be run on both
     /// backends.
     pub(super) fn steps(&self, pure: bool, full: bool) -> Vec<Step> {
-        let flags: &[&str] = match self.on {
-            On::PureRust => &PURE_RUST_FLAGS,
-            On::Chosen if pure => &PURE_RUST_FLAGS,
-            _ => &[],
+        let pure_rust = PURE_RUST_FLAGS.join(" ");
+        let flags = match self.on {
+            On::PureRust => &*pure_rust,
+            On::Chosen if pure => &pure_rust,
+            _ => "",
         };
-        let step = |words: &[&[&'static str]]| Step {
-            words: words.concat(),
-            ..Step::default()
-        };
-        // xtask has no backend, and its tests have a stage of their own.
-        let all = &["--workspace", "--exclude", "xtask"][..];
+        let is_second_backend = self.on == On::PureRust && !pure && !full;
+        let packages_of = |all| if is_second_backend { BACKEND_CRATES } else { all };
         match self.check {
             Check::Setup => vec![],
-            Check::Format => vec![step(&[&["fmt", "--all", "--check"]])],
+            Check::Format => vec![step("fmt --all --check")],
             Check::Clippy => {
-                let denied = &["--all-targets", "--", "-D", "warnings"][..];
-                let is_second_backend = self.on == On::PureRust && !pure;
-                let packages = match is_second_backend && !full {
-                    true => BACKEND_CRATES,
-                    false => &["--workspace"],
-                };
-                let mut steps = vec![step(&[&["clippy"], packages, flags, denied])];
+                let packages = packages_of("--workspace");
+                let mut steps = vec![step(&format!(
+                    "clippy {packages} {flags} --all-targets -- -D warnings"
+                ))];
                 // In the workspace others turn on the convolutions of egg-graph and the downloads of
                 // egg-datasets, and the tests of egg-nn its feature for candle-nn.
                 if self.on == On::PureRust {
-                    let alone = &[
-                        "clippy",
-                        "-p",
-                        "egg-graph",
-                        "-p",
-                        "egg-datasets",
-                        "-p",
-                        "egg-nn",
-                        "--lib",
-                    ];
-                    steps.push(step(&[alone, &["--no-default-features", "--", "-D", "warnings"]]));
+                    steps.push(step(
+                        "clippy -p egg-graph -p egg-datasets -p egg-nn --lib --no-default-features -- -D warnings",
+                    ));
                 }
                 steps
             }
             // It is linted with the workspace.
-            Check::Xtask => vec![step(&[&["test", "-p", "xtask"]])],
+            Check::Xtask => vec![step("test -p xtask")],
             Check::Tests => {
                 // Criterion's benches run each measurement once here, as a
                 // smoke test. Doctests are not among "all targets".
-                let is_second_backend = self.on == On::PureRust && !pure;
-                let packages = if is_second_backend && !full {
-                    BACKEND_CRATES
-                } else {
-                    all
-                };
-                let run = step(&[&["test"], packages, flags, &["--all-targets", "--no-fail-fast"]]);
+                let packages = packages_of(ALL);
+                let run = format!("test {packages} {flags} --all-targets --no-fail-fast");
                 let compile = Step {
-                    words: [&run.words[..], &["--no-run"]].concat(),
                     compiles: true,
-                    ..Step::default()
+                    ..step(&format!("{run} --no-run"))
                 };
-                vec![compile, run]
+                vec![compile, step(&run)]
             }
-            Check::Agree => vec![step(&[&[
-                "test",
-                "-p",
-                "egg-geometry",
-                "--features",
-                "pure-rust",
-                "--lib",
-                "backends_agree",
-            ]])],
+            Check::Agree => vec![step(
+                "test -p egg-geometry --features pure-rust --lib backends_agree",
+            )],
             // The program is one of the tests', if all of them are named.
             Check::Fuzz => {
-                let seconds = if full { "600" } else { "30" };
-                vec![step(&[
-                    &["test"],
-                    all,
-                    flags,
-                    &["--test", "fuzz", "--", "--seconds", seconds],
-                ])]
+                let seconds = if full { 600 } else { 30 };
+                vec![step(&format!(
+                    "test {ALL} {flags} --test fuzz -- --seconds {seconds}"
+                ))]
             }
             // The programs are those of the tests.
-            Check::Bench => vec![step(&[&["run", "--package", "xtask", "--", "bench", "--smoke"]])],
-            Check::Doctests => vec![step(&[&["test"], all, flags, &["--doc", "--no-fail-fast"]])],
+            Check::Bench => vec![step("run --package xtask -- bench --smoke")],
+            Check::Doctests => vec![step(&format!("test {ALL} {flags} --doc --no-fail-fast"))],
             Check::Docs => {
-                let candle_nn = &["--features", "egg-nn/candle-nn"][..];
+                let candle_nn = "--features egg-nn/candle-nn";
                 let (packages, features) = match (pure, full) {
-                    (true, _) => (all, candle_nn),
+                    (true, _) => (ALL, candle_nn),
                     // Both backends have to be compiled for it.
-                    (false, true) => (&all[..1], &["--all-features"][..]),
-                    (false, false) => (&all[..1], candle_nn),
+                    (false, true) => ("--workspace", "--all-features"),
+                    (false, false) => ("--workspace", candle_nn),
                 };
-                vec![step(&[&["doc"], packages, flags, features, &["--no-deps"]])]
+                vec![step(&format!("doc {packages} {flags} {features} --no-deps"))]
             }
             Check::Alone => {
-                let plain = &["-e", "normal", "--prefix", "none"][..];
-                let in_workspace = [
-                    ("egg-geometry", &[][..]),
-                    ("egg-geometry", &PURE_RUST_FLAGS),
-                    ("egg-graph", &["--no-default-features"]),
-                    ("egg-datasets", &["--no-default-features", "--features", "fetch"]),
-                ];
-                let alone = |words: &[&'static str]| Step {
-                    words: words.to_vec(),
-                    stand_alone: true,
-                    ..Step::default()
-                };
-                let in_workspace = in_workspace
-                    .into_iter()
-                    .map(|(package, flags)| step(&[&["tree", "-p", package], flags, plain]));
-                in_workspace
-                    .chain([alone(&[&["tree"], plain].concat()), alone(&["run", "--quiet"])])
-                    .collect()
+                let tree = |what: &str| step(&format!("tree {what} -e normal --prefix none"));
+                vec![
+                    tree("-p egg-geometry"),
+                    tree(&format!("-p egg-geometry {pure_rust}")),
+                    tree("-p egg-graph --no-default-features"),
+                    tree("-p egg-datasets --no-default-features --features fetch"),
+                    tree("").stand_alone(),
+                    step("run --quiet").stand_alone(),
+                ]
             }
-            Check::Supply => [
-                (
-                    Need::Tool("cargo-deny"),
-                    &["deny", "check", "bans", "licenses", "sources"][..],
-                ),
-                (
-                    Need::Advisories,
-                    &["deny", "check", "--disable-fetch", "advisories"],
-                ),
-                (Need::Tool("cargo-machete"), &["machete"]),
-            ]
-            .into_iter()
-            .map(|(need, words)| Step {
-                words: words.to_vec(),
-                need: Some(need),
-                ..Step::default()
-            })
-            .collect(),
+            Check::Supply => vec![
+                step("deny check bans licenses sources").needs(Need::Tool("cargo-deny")),
+                step("deny check --disable-fetch advisories").needs(Need::Advisories),
+                step("machete").needs(Need::Tool("cargo-machete")),
+            ],
             Check::Package => {
                 // From the files as they are; with `--full` each is compiled
                 // from its archive, against the archives of the others. Offline:
                 // cargo would ask the registry for each, and all is here. (On the
                 // default backend only: not every crate has a feature to choose.)
-                let how = if full && !pure { &[][..] } else { &["--no-verify"] };
-                let unpublished = &["--exclude", "egg-fuzz", "--exclude", "egg-reproduce"];
-                vec![step(&[
-                    &["package"],
-                    all,
-                    unpublished,
-                    &["--allow-dirty", "--offline"],
-                    how,
-                ])]
+                let how = if full && !pure { "" } else { "--no-verify" };
+                vec![step(&format!(
+                    "package {ALL} --exclude egg-fuzz --exclude egg-reproduce --allow-dirty --offline {how}"
+                ))]
             }
         }
     }
@@ -296,8 +266,8 @@ impl Stage {
 pub(super) fn unwanted<'a>(tree_line: &'a str, step: &Step) -> Option<&'a str> {
     let package = tree_line.split_whitespace().next()?;
     let starts_with_any = |names: &[&str]| names.iter().any(|name| package.starts_with(name));
-    let geometry = step.stand_alone || step.words.contains(&"egg-geometry");
-    let pure = step.stand_alone || step.words.contains(&"--no-default-features");
+    let geometry = step.stand_alone || step.line.contains("egg-geometry");
+    let pure = step.stand_alone || step.line.contains("--no-default-features");
     let never = starts_with_any(&["candle", "egg-nn"]) || (geometry && package == "petgraph");
     let linear_algebra = starts_with_any(&[
         "openblas",
@@ -317,60 +287,49 @@ pub(super) fn unwanted<'a>(tree_line: &'a str, step: &Step) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn lines(name: &str, pure: bool) -> Vec<String> {
+    fn lines(name: &str, pure: bool, full: bool) -> Vec<String> {
         let stage = STAGES.iter().find(|stage| stage.name == name).unwrap();
-        stage
-            .steps(pure, false)
-            .iter()
-            .map(|step| step.words.join(" "))
-            .collect()
+        let steps = stage.steps(pure, full).into_iter();
+        steps.map(|step| step.line).collect()
     }
 
     #[test]
     fn commands_are_as_documented() {
+        assert!(lines("setup", false, false).is_empty());
         assert_eq!(
-            lines("clippy-openblas", false),
+            lines("clippy-openblas", false, false),
             ["clippy --workspace --all-targets -- -D warnings"]
         );
         assert_eq!(
-            lines("clippy-pure-rust", true),
+            lines("clippy-pure-rust", true, false),
             [
                 "clippy --workspace --no-default-features --features pure-rust --all-targets -- -D warnings",
                 "clippy -p egg-graph -p egg-datasets -p egg-nn --lib --no-default-features -- -D warnings",
             ]
         );
         assert_eq!(
-            lines("clippy-pure-rust", false)[0],
-            "clippy -p egg-geometry --no-default-features --features pure-rust --all-targets -- -D warnings"
-        );
-        assert_eq!(
-            lines("docs", false),
+            lines("docs", false, false),
             ["doc --workspace --features egg-nn/candle-nn --no-deps"]
         );
-        assert!(lines("docs", true)[0].contains("--features pure-rust --features egg-nn/candle-nn"));
-        assert!(lines("package", false)[0].contains("--no-verify"));
-        assert!(lines("setup", false).is_empty());
+        assert!(lines("docs", true, false)[0].contains("--features pure-rust --features egg-nn/candle-nn"));
+        assert!(lines("package", false, false)[0].ends_with("--no-verify"));
+        // The second backend is looked at where it is met, and everywhere with `--full` or where it is the only one.
+        for name in ["clippy-pure-rust", "test-pure-rust"] {
+            assert!(lines(name, false, false)[0].contains("-p egg-geometry --no-default-features"));
+            for (pure, full) in [(true, false), (false, true)] {
+                assert!(lines(name, pure, full)[0].contains("--workspace"));
+            }
+        }
     }
 
     #[test]
     fn tests_compile_first() {
         let stage = STAGES.iter().find(|stage| stage.name == "test-openblas").unwrap();
-        let steps = stage.steps(false, false);
-        assert_eq!(steps.len(), 2);
-        assert!(steps[0].compiles && steps[0].words.contains(&"--no-run"));
-        assert!(!steps[1].compiles);
-    }
-
-    #[test]
-    fn the_second_backend_is_tested_where_it_is_met_and_with_full_everywhere() {
-        assert!(!lines("test-pure-rust", false)[1].contains("--workspace"));
-        assert!(lines("test-pure-rust", false)[1].contains("-p egg-geometry"));
-        assert!(lines("test-pure-rust", true)[1].contains("--workspace"));
-        let stage = STAGES
-            .iter()
-            .find(|stage| stage.name == "test-pure-rust")
-            .unwrap();
-        assert!(stage.steps(false, true)[1].words.contains(&"--workspace"));
+        let [compile, run] = &stage.steps(false, false)[..] else {
+            panic!("two steps");
+        };
+        assert_eq!(compile.line, format!("{} --no-run", run.line));
+        assert!(compile.compiles && !run.compiles);
     }
 
     #[test]
@@ -389,15 +348,10 @@ mod tests {
 
     #[test]
     fn unwanted_packages_are_recognised() {
-        let step = |words: &[&'static str], stand_alone| Step {
-            words: words.to_vec(),
-            stand_alone,
-            ..Step::default()
-        };
-        let geometry = &step(&["tree", "-p", "egg-geometry"], false);
-        let pure = &step(&["tree", "-p", "egg-geometry", "--no-default-features"], false);
-        let alone = &step(&["tree"], true);
-        let graph = &step(&["tree", "-p", "egg-graph", "--no-default-features"], false);
+        let geometry = &step("tree -p egg-geometry");
+        let pure = &step("tree -p egg-geometry --no-default-features");
+        let alone = &step("tree").stand_alone();
+        let graph = &step("tree -p egg-graph --no-default-features");
         for step in [geometry, pure, alone, graph] {
             assert_eq!(unwanted("candle-core v0.11.0", step), Some("candle-core"));
             assert_eq!(unwanted("ndarray v0.17.1", step), None);
