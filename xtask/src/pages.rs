@@ -2,17 +2,20 @@
 //! the hours that some of them take: each command, option, package, example and
 //! feature that a page names is there. (`crates/cli` runs those of `egg`.)
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::Parser;
+use serde_json::Value;
 
 use crate::Cli;
+use crate::workspace::Workspace;
 
 /// What stands for something else in a page.
 const PLACEHOLDERS: [&str; 8] = ["COMMAND", "SUITE", "NAME", "NAMES", "DIR", "CRATE", "STAGE", "N"];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Workspace::find().unwrap().root
 }
 
 fn pages() -> Vec<PathBuf> {
@@ -55,18 +58,6 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     found.into_iter().filter_map(words).collect()
 }
 
-/// A package of the workspace: its folder and its manifest.
-fn package(name: &str) -> Option<(PathBuf, String)> {
-    let crates = std::fs::read_dir(root().join("crates")).unwrap();
-    let folders = crates
-        .map(|entry| entry.unwrap().path())
-        .chain([root().join("fuzz"), root().join("xtask")]);
-    folders
-        .filter_map(|folder| Some((std::fs::read_to_string(folder.join("Cargo.toml")).ok()?, folder)))
-        .find(|(manifest, _)| manifest.contains(&format!("name = \"{name}\"\n")))
-        .map(|(manifest, folder)| (folder, manifest))
-}
-
 /// What is wrong with a call of cargo; `None` if nothing is.
 fn problem(words: &[String]) -> Option<String> {
     if words
@@ -91,52 +82,35 @@ fn problem(words: &[String]) -> Option<String> {
 
 /// Whether the package, the example and so on are there.
 fn parts(words: &[String]) -> Option<String> {
-    let own = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    let words = &words[..own];
-    let value = |flag: &str| {
-        let at = words.iter().position(|word| word == flag)?;
-        words.get(at + 1).cloned()
+    static PACKAGES: LazyLock<Vec<Value>> = LazyLock::new(|| Workspace::find().unwrap().packages().unwrap());
+    let own = words.split(|word| word == "--").next()?;
+    let values = |flag: &'static str| {
+        let pairs = own.windows(2).filter(move |pair| pair[0] == flag);
+        pairs.map(|pair| pair[1].as_str())
     };
-    let packages: Vec<&String> = words
-        .windows(2)
-        .filter_map(|pair| (pair[0] == "-p").then_some(&pair[1]))
-        .collect();
-    let missing = packages.iter().find(|name| package(name).is_none());
-    if let Some(missing) = missing {
-        return Some(format!("there is no package {missing}"));
-    }
-    let (folder, manifest) = match (packages.first(), value("--path")) {
-        (Some(name), _) => package(name)?,
-        (None, Some(path)) => {
-            let folder = root().join(path);
-            match std::fs::read_to_string(folder.join("Cargo.toml")) {
-                Ok(manifest) => (folder, manifest),
-                Err(error) => return Some(format!("{}: {error}", folder.display())),
-            }
+    let manifests = values("--path").map(|path| root().join(path).join("Cargo.toml"));
+    let wanted = values("-p")
+        .map(|name| ("name", name.to_owned()))
+        .chain(manifests.map(|path| ("manifest_path", path.display().to_string())));
+    let mut packages = Vec::new();
+    for (key, value) in wanted {
+        match PACKAGES.iter().find(|package| package[key] == *value) {
+            Some(package) => packages.push(package),
+            None => return Some(format!("there is no package {value}")),
         }
-        (None, None) => return None,
-    };
-    for (flag, place) in [("--example", "examples"), ("--bench", "benches")] {
-        if let Some(name) = value(flag) {
-            let place = folder.join(place);
-            if !place.join(format!("{name}.rs")).is_file() && !place.join(&name).join("main.rs").is_file() {
+    }
+    let package = packages.first()?;
+    for (flag, kind) in [("--example", "example"), ("--bench", "bench")] {
+        for name in values(flag) {
+            let mut targets = package["targets"].as_array()?.iter();
+            if !targets.any(|target| target["name"] == name && target["kind"][0] == kind) {
                 return Some(format!("there is no {flag} {name}"));
             }
         }
     }
-    for feature in value("--features")
-        .unwrap_or_default()
-        .split(',')
-        .filter(|name| !name.is_empty())
-    {
-        if !manifest
-            .lines()
-            .any(|line| line.starts_with(&format!("{feature} = [")))
-        {
-            return Some(format!("there is no feature {feature}"));
-        }
-    }
-    None
+    let mut features = values("--features").flat_map(|names| names.split(','));
+    let missing = features.find(|name| package["features"].get(name).is_none())?;
+    Some(format!("there is no feature {missing}"))
 }
 
 #[test]

@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::error::{Error, Result};
+use crate::process::output_of;
 use crate::terminal;
 
 pub(crate) struct Workspace {
@@ -62,6 +65,15 @@ impl Workspace {
         command
     }
 
+    /// The packages, as `cargo metadata` describes them.
+    pub(crate) fn packages(&self) -> Result<Vec<Value>> {
+        let mut cargo = self.cargo();
+        let text = output_of(cargo.args(["metadata", "--no-deps", "--format-version", "1"]));
+        let metadata = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let packages = metadata.and_then(|metadata| metadata["packages"].as_array().cloned());
+        packages.ok_or_else(|| Error::Failed("`cargo metadata` does not say which packages there are".into()))
+    }
+
     /// A directory below the target directory, made if need be.
     pub(crate) fn scratch(&self, name: &str) -> Result<PathBuf> {
         let directory = self.target.join(name);
@@ -73,15 +85,4 @@ impl Workspace {
 fn is_root(directory: &Path) -> bool {
     std::fs::read_to_string(directory.join("Cargo.toml"))
         .is_ok_and(|text| text.lines().any(|line| line.trim() == "[workspace]"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_root_holds_this_package() {
-        let workspace = Workspace::find().unwrap();
-        assert!(workspace.root.join("xtask/src/workspace.rs").is_file());
-    }
 }
