@@ -77,7 +77,8 @@ fn follow(child: &mut Child, limit: Duration, on_line: &mut dyn FnMut(&str)) -> 
     }
 }
 
-fn lines_of(child: &mut Child) -> Receiver<Vec<u8>> {
+/// What a child prints, line by line with their ends, as soon as it is there.
+pub(crate) fn lines_of(child: &mut Child) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {

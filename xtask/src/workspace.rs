@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ impl Workspace {
     /// watch those variables and would run again.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(&self.cargo);
-        command.current_dir(&self.root).stdin(std::process::Stdio::null());
+        command.current_dir(&self.root).stdin(Stdio::null());
         for (name, _) in env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -68,7 +68,8 @@ impl Workspace {
     /// The packages, as `cargo metadata` describes them.
     pub(crate) fn packages(&self) -> Result<Vec<Value>> {
         let mut cargo = self.cargo();
-        let text = output_of(cargo.args(["metadata", "--no-deps", "--format-version", "1"]));
+        cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
+        let text = output_of(cargo.stderr(Stdio::inherit()));
         let metadata = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
         let packages = metadata.and_then(|metadata| metadata["packages"].as_array().cloned());
         packages.ok_or_else(|| Error::Failed("`cargo metadata` does not say which packages there are".into()))

@@ -2,13 +2,15 @@
 //! one line of JSON out. Both sides of a comparison are such children, and
 //! take the time themselves, so neither pays for the pipe or for starting up.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::process::lines_of;
 
 /// The slowest task takes seconds; the first request also warms up.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -30,7 +32,7 @@ pub(super) struct TaskChild {
     name: &'static str,
     child: Child,
     requests: Option<ChildStdin>,
-    answers: Receiver<String>,
+    answers: Receiver<Vec<u8>>,
     /// What it said when it was ready: versions and the like.
     pub(super) ready: Value,
 }
@@ -43,21 +45,11 @@ impl TaskChild {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{name} could not be started: {error}"))?;
-        let (sender, answers) = channel();
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || {
-                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    if sender.send(line).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
         let mut started = Self {
             name,
             requests: child.stdin.take(),
+            answers: lines_of(&mut child),
             child,
-            answers,
             ready: Value::Null,
         };
         started.ready = started.answer()?;
@@ -82,11 +74,12 @@ impl TaskChild {
                 format!("{name} ended early; its last words are above")
             }
         })?;
-        serde_json::from_str(&line).map_err(|_| format!("{name} answered with no JSON: {line}"))
+        serde_json::from_slice(&line).map_err(|_| {
+            let line = String::from_utf8_lossy(&line);
+            format!("{name} answered with no JSON: {}", line.trim_end())
+        })
     }
-}
 
-impl TaskChild {
     fn ask(&mut self, task: &str) -> Result<(), String> {
         let name = self.name;
         let requests = self
@@ -114,8 +107,9 @@ impl Runner for TaskChild {
 /// Children that do the same task at the same time, as repetitions of an
 /// experiment do that are run side by side.
 pub(super) struct SideBySide {
-    first: TaskChild,
-    others: Vec<TaskChild>,
+    children: Vec<TaskChild>,
+    /// What the first said when it was ready.
+    pub(super) ready: Value,
 }
 
 impl SideBySide {
@@ -125,37 +119,23 @@ impl SideBySide {
         count: usize,
         mut of: impl FnMut(usize) -> Command,
     ) -> Result<Self, String> {
-        let first = TaskChild::start(name, &mut of(0))?;
-        let others = (1..count).map(|number| TaskChild::start(name, &mut of(number)));
-        Ok(Self {
-            first,
-            others: others.collect::<Result<_, _>>()?,
-        })
-    }
-
-    /// What they said when they were ready.
-    pub(super) fn ready(&self) -> &Value {
-        &self.first.ready
+        let children = (0..count).map(|number| TaskChild::start(name, &mut of(number)));
+        let children = children.collect::<Result<Vec<_>, _>>()?;
+        let ready = children.first().map_or(Value::Null, |first| first.ready.clone());
+        Ok(Self { children, ready })
     }
 }
 
 impl Runner for SideBySide {
     /// The answer of the slowest.
     fn run(&mut self, task: &str) -> Result<Answer, String> {
-        self.first.ask(task)?;
-        self.others.iter_mut().try_for_each(|child| child.ask(task))?;
-        let mut slowest = self.first.hear(task);
-        for child in &mut self.others {
-            // Heard even after an error: an answer that nobody has taken would be the next
-            // task's.
-            let answer = child.hear(task);
-            slowest = match (slowest, answer) {
-                (Ok(slowest), Ok(answer)) if answer.seconds <= slowest.seconds => Ok(slowest),
-                (Ok(_), answer) => answer,
-                (Err(error), _) => Err(error),
-            };
-        }
-        slowest
+        self.children.iter_mut().try_for_each(|child| child.ask(task))?;
+        // All are heard, even after an error: an answer that nobody has taken would be the next
+        // task's.
+        let answers: Vec<_> = self.children.iter_mut().map(|child| child.hear(task)).collect();
+        let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let slowest = answers.into_iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        slowest.ok_or_else(|| format!("{task}: nobody to do it"))
     }
 }
 
@@ -199,12 +179,8 @@ mod tests {
     fn answers_are_checked() {
         let good = json!({"task": "a", "seconds": 0.5, "calls": 3, "check": 2.0});
         assert_eq!(
-            parse("a", &good),
-            Ok(Answer {
-                seconds: 0.5,
-                calls: 3,
-                check: Some(2.0)
-            })
+            parse("a", &good).map(|answer| (answer.seconds, answer.calls, answer.check)),
+            Ok((0.5, 3, Some(2.0)))
         );
         assert!(parse("b", &good).is_err());
         assert!(parse("a", &json!({"task": "a", "seconds": 0.0})).is_err());

@@ -239,7 +239,7 @@ fn measured(
     };
     let mut ours =
         SideBySide::start("our side", options.processes.get(), our_command).map_err(Error::Failed)?;
-    let here = ours.ready()["data"].as_str().unwrap_or_default();
+    let here = ours.ready["data"].as_str().unwrap_or_default();
     let (chosen, skipped) = with_data(suite, chosen, here);
     skipped.iter().for_each(|why| println!("  skipped: {why}"));
     let mut peer = match (!options.no_peers, chosen.is_empty()) {
@@ -271,8 +271,8 @@ fn measured(
             peer,
         ));
     }
-    let peer = peer.as_ref().map(SideBySide::ready);
-    let conditions = Conditions::new(options, suite, backend.as_ref(), ours.ready(), peer);
+    let peer = peer.as_ref().map(|peer| &peer.ready);
+    let conditions = Conditions::new(options, suite, backend.as_ref(), &ours.ready, peer);
     Ok(Section {
         suite: suite.name,
         unit: Unit::Seconds,

@@ -1,7 +1,6 @@
 //! Building and starting our side of a suite: one of the project's own bench
 //! targets.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -10,6 +9,7 @@ use serde_json::Value;
 use super::suite::Suite;
 use crate::backend::Backend;
 use crate::error::{Error, Result};
+use crate::process::output_of;
 use crate::workspace::Workspace;
 
 /// The bench program of every package.
@@ -18,22 +18,12 @@ const BENCH: &str = "ratio";
 /// Our side of a suite, to be measured.
 pub(super) fn build(workspace: &Workspace, suite: &Suite, backend: Option<&Backend>) -> Result<PathBuf> {
     println!("Building the bench program of {}", suite.package);
-    let built = programs(workspace, &["bench", "-p", suite.package], backend)?;
-    of_package(&built, suite)
+    let messages = messages(workspace, &["bench", "-p", suite.package], backend)?;
+    program(&messages, suite.package)
 }
 
-/// The program of a suite among others.
-pub(super) fn of_package(programs: &BTreeMap<String, PathBuf>, suite: &Suite) -> Result<PathBuf> {
-    let program = programs.get(suite.package).cloned();
-    program.ok_or_else(|| Error::Failed(format!("cargo named no bench program of {}", suite.package)))
-}
-
-/// Builds the bench programs of the packages that `words` name, by package.
-pub(super) fn programs(
-    workspace: &Workspace,
-    words: &[&str],
-    backend: Option<&Backend>,
-) -> Result<BTreeMap<String, PathBuf>> {
+/// Builds the bench programs of the packages that `words` name, and returns what cargo says of it.
+pub(super) fn messages(workspace: &Workspace, words: &[&str], backend: Option<&Backend>) -> Result<String> {
     let mut cargo = workspace.cargo();
     cargo.args(words).args(["--bench", BENCH, "--no-run"]);
     cargo.arg("--message-format=json-render-diagnostics");
@@ -41,44 +31,28 @@ pub(super) fn programs(
         cargo.args(backend.cargo_flags());
         backend.apply(&mut cargo);
     }
-    let output = cargo
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|e| Error::while_doing("could not start cargo", e))?;
-    match output.status.success() {
-        true => Ok(executables(&String::from_utf8_lossy(&output.stdout), BENCH)),
-        false => Err(Error::Failed(
-            "the bench programs do not build; the compiler's messages are above".into(),
-        )),
-    }
+    output_of(cargo.stderr(Stdio::inherit())).ok_or_else(|| {
+        Error::Failed("the bench programs do not build; the compiler's messages are above".into())
+    })
 }
 
-/// The programs that cargo's messages, one JSON object per line, say were built
-/// for the bench targets of a name, by package.
-fn executables(messages: &str, bench: &str) -> BTreeMap<String, PathBuf> {
-    messages
+/// The bench program of a package in cargo's messages, one JSON object per line.
+pub(super) fn program(messages: &str, package: &str) -> Result<PathBuf> {
+    // `path+file:///somewhere#egg-pool@0.1.0`
+    let id = format!("#{package}@");
+    let messages = messages
         .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| {
-            message["reason"] == "compiler-artifact"
-                && message["target"]["name"] == bench
-                && message["target"]["kind"][0] == "bench"
-        })
-        .filter_map(|message| {
-            let program = PathBuf::from(message["executable"].as_str()?);
-            Some((package(message["package_id"].as_str()?).to_owned(), program))
-        })
-        .collect()
-}
-
-/// `path+file:///somewhere#egg-pool@0.1.0`; if the folder has the package's name,
-/// `path+file:///somewhere/xtask#0.1.0`.
-fn package(id: &str) -> &str {
-    let (path, name) = id.rsplit_once('#').unwrap_or(("", id));
-    match name.split_once('@') {
-        Some((name, _)) => name,
-        None => path.rsplit('/').next().unwrap_or(name),
-    }
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let mut programs = messages.filter_map(|message: Value| {
+        let target = &message["target"];
+        let is_meant = message["package_id"].as_str()?.contains(&id)
+            && target["name"] == BENCH
+            && target["kind"][0] == "bench";
+        is_meant.then(|| message["executable"].as_str().map(PathBuf::from))?
+    });
+    programs
+        .next()
+        .ok_or_else(|| Error::Failed(format!("cargo named no bench program of {package}")))
 }
 
 /// The command that starts our side, which first writes the inputs of all tasks
@@ -103,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_executables_are_found_among_cargos_messages() {
+    fn the_program_is_found_among_cargos_messages() {
         let messages = concat!(
             r#"{"reason":"compiler-artifact","package_id":"p#egg@1","target":{"kind":["lib"],"name":"ratio"},"executable":null}"#,
             "\nnot json\n",
@@ -113,10 +87,7 @@ mod tests {
             "\n",
             r#"{"reason":"build-finished","success":true}"#,
         );
-        let found = executables(messages, "ratio");
-        assert_eq!(found.get("egg"), Some(&PathBuf::from("deps/ratio-1")));
-        assert!(executables(messages, "absent").is_empty());
-        assert_eq!(package("path+file:///a/crates/pool#egg-pool@0.1.0"), "egg-pool");
-        assert_eq!(package("path+file:///a/xtask#0.1.0"), "xtask");
+        assert_eq!(program(messages, "egg").unwrap(), PathBuf::from("deps/ratio-1"));
+        assert!(program(messages, "eg").is_err());
     }
 }

@@ -20,10 +20,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
     // As the tests have them: no other set of packages, features or options, so
     // that nothing heavy is compiled for it.
     let tests = ["test", "--workspace", "--exclude", "xtask"];
-    let programs = ours::programs(workspace, &tests, Some(&backend))?;
+    let messages = ours::messages(workspace, &tests, Some(&backend))?;
     let (mut passed, mut failures) = (0, Vec::new());
     for suite in TIMED {
-        let program = ours::of_package(&programs, suite)?;
+        let program = ours::program(&messages, suite.package)?;
         let inputs = workspace.scratch(&format!("bench/inputs/tiny-{}", suite.name))?;
         let mut command = ours::command(&program, &inputs, Some(&backend), 2);
         let mut child = TaskChild::start("our side", command.env(TINY, "1")).map_err(Error::Failed)?;
