@@ -19,11 +19,12 @@ const VARIABLE: &str = "OPENBLAS_CORETYPE";
 /// lines for the user, if any.
 pub(crate) struct Chosen {
     pub(crate) openblas: OpenBlas,
-    pub(crate) changed: Vec<String>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) changed: Option<String>,
+    pub(crate) warning: Option<String>,
 }
 
-pub(crate) fn choose(root: &Path, probe: &Probe) -> Result<Chosen> {
+/// `found` is the library with the kernels that it chooses itself.
+pub(crate) fn choose(root: &Path, probe: &Probe, found: OpenBlas) -> Result<Chosen> {
     let file = ConfigFile::in_workspace(root);
     let in_environment = std::env::var(VARIABLE).ok().filter(|core| !core.is_empty());
     if let Some(core) = users_own(in_environment, file.read().as_deref()) {
@@ -34,51 +35,40 @@ pub(crate) fn choose(root: &Path, probe: &Probe) -> Result<Chosen> {
         openblas.core_override = Some(core.clone());
         return Ok(Chosen {
             openblas,
-            changed: Vec::new(),
-            warnings: vec![format!(
+            changed: None,
+            warning: Some(format!(
                 "{VARIABLE}={core} is set in your environment and is kept"
-            )],
+            )),
         });
     }
 
-    let mut chosen = Chosen {
-        openblas: probe.report.clone(),
-        changed: Vec::new(),
-        warnings: Vec::new(),
-    };
-    let cores = better_openblas_kernels(&probe.report.core);
+    let old = &found.core;
+    let cores = better_openblas_kernels(old);
     // Asking is not enough: a build for one processor only ignores the
     // variable, and a kernel the processor cannot run would crash.
     let verified = cores.iter().find_map(|core| {
         let report = probe.run(Some(core)).ok()?;
         report.core.eq_ignore_ascii_case(core).then_some(report)
     });
-    match verified {
-        Some(mut report) => {
-            report.core_override = Some(report.core.clone());
-            if file.write(&report.core, &probe.report.core)? {
-                chosen.changed.push(format!(
-                    "wrote .cargo/openblas.toml: {} kernels instead of {}",
-                    report.core, probe.report.core
-                ));
-            }
-            chosen.openblas = report;
-        }
-        None => {
-            if !cores.is_empty() {
-                chosen.warnings.push(format!(
-                    "OpenBLAS uses its old {} kernels and cannot be told otherwise; a newer release would be faster",
-                    probe.report.core
-                ));
-            }
-            if file.remove()? {
-                chosen
-                    .changed
-                    .push("removed .cargo/openblas.toml: no longer needed".into());
-            }
-        }
+    if let Some(mut report) = verified {
+        let core = report.core.clone();
+        let is_new = file.write(&core, old)?;
+        report.core_override = Some(core.clone());
+        return Ok(Chosen {
+            openblas: report,
+            changed: is_new.then(|| format!("wrote .cargo/openblas.toml: {core} kernels instead of {old}")),
+            warning: None,
+        });
     }
-    Ok(chosen)
+    let warning = format!(
+        "OpenBLAS uses its old {old} kernels and cannot be told otherwise; a newer release would be faster"
+    );
+    let removed = "removed .cargo/openblas.toml: no longer needed";
+    Ok(Chosen {
+        warning: (!cores.is_empty()).then_some(warning),
+        changed: file.remove()?.then(|| removed.to_owned()),
+        openblas: found,
+    })
 }
 
 /// The core type the user set. `cargo xtask` itself runs under the config

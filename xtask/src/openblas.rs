@@ -6,6 +6,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -43,16 +44,6 @@ pub(crate) enum Threading {
     OpenMp,
 }
 
-impl Threading {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sequential => "no threads",
-            Self::Pthread => "pthread",
-            Self::OpenMp => "OpenMP",
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenBlas {
     pub(crate) version: String,
@@ -63,8 +54,20 @@ pub(crate) struct OpenBlas {
     pub(crate) core_override: Option<String>,
 }
 
+impl Display for OpenBlas {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let threading = match self.threading {
+            Threading::Sequential => "no threads",
+            Threading::Pthread => "pthread",
+            Threading::OpenMp => "OpenMP",
+        };
+        write!(f, "OpenBLAS {}, {} kernels, {threading}", self.version, self.core)
+    }
+}
+
 pub(crate) enum Search {
-    Found(Probe),
+    /// With what it said when nothing told it which kernels to use.
+    Found(Probe, OpenBlas),
     /// Why there is none, in the linker's words where there are any.
     Missing(String),
 }
@@ -73,8 +76,6 @@ pub(crate) enum Search {
 pub(crate) struct Probe {
     directory: PathBuf,
     program: PathBuf,
-    /// What it said when nothing told OpenBLAS which kernels to use.
-    pub(crate) report: OpenBlas,
 }
 
 impl Drop for Probe {
@@ -119,14 +120,8 @@ fn linker_words(flags: &str) -> Vec<String> {
 fn link(workspace: &Workspace, flags: &[String]) -> Result<Search> {
     // The process id keeps two runs at the same time apart.
     let directory = workspace.scratch(&format!("xtask/openblas-probe-{}", std::process::id()))?;
-    let mut probe = Probe {
+    let probe = Probe {
         program: directory.join(format!("probe{}", env::consts::EXE_SUFFIX)),
-        report: OpenBlas {
-            version: String::new(),
-            core: String::new(),
-            threading: Threading::Sequential,
-            core_override: None,
-        },
         directory,
     };
     let source = probe.directory.join("probe.rs");
@@ -147,15 +142,12 @@ fn link(workspace: &Workspace, flags: &[String]) -> Result<Search> {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Ok(Search::Missing(linker_complaint(&stderr)));
     }
-    match probe.run(None) {
-        Ok(report) => {
-            probe.report = report;
-            Ok(Search::Found(probe))
-        }
-        Err(reason) => Ok(Search::Missing(format!(
+    Ok(match probe.run(None) {
+        Ok(report) => Search::Found(probe, report),
+        Err(reason) => Search::Missing(format!(
             "it links, but a program that uses it does not run: {reason}"
-        ))),
-    }
+        )),
+    })
 }
 
 impl Probe {
@@ -259,7 +251,7 @@ mod tests {
         let flags = link_flags("openblas_of_nobody").unwrap_or_default();
         match link(&Workspace::find().unwrap(), &flags).unwrap() {
             Search::Missing(reason) => assert!(reason.contains("openblas"), "{reason}"),
-            Search::Found(_) => panic!("found a library that does not exist"),
+            Search::Found(..) => panic!("found a library that does not exist"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Installing OpenBLAS with whatever the system installs things with, as long
 //! as that asks no questions.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use crate::process::{self, Ended, output_of};
@@ -10,79 +10,73 @@ use crate::process::{self, Ended, output_of};
 /// for ever.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PackageManager {
-    Apt,
-    Dnf,
-    Pacman,
-    Brew,
+#[derive(Debug)]
+pub(crate) struct PackageManager {
+    program: &'static str,
+    /// The commands that install OpenBLAS. All but the last may fail.
+    commands: &'static [&'static str],
+    /// Homebrew refuses to run as root.
+    as_root: bool,
 }
 
-/// How we may become root.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Privilege {
-    /// We are root, or need not be.
-    Direct,
-    /// sudo, which does not ask for a password now.
-    Sudo,
-    None,
+const fn system(program: &'static str, commands: &'static [&'static str]) -> PackageManager {
+    PackageManager {
+        program,
+        commands,
+        as_root: true,
+    }
 }
+
+const BREW: PackageManager = PackageManager {
+    program: "brew",
+    commands: &["brew install openblas"],
+    as_root: false,
+};
+
+const KNOWN: &[PackageManager] = &[
+    // Fresh containers have no package lists.
+    system(
+        "apt-get",
+        &["apt-get update", "apt-get install -y libopenblas-dev"],
+    ),
+    system("dnf", &["dnf install -y openblas-devel"]),
+    system("pacman", &["pacman -S --noconfirm openblas"]),
+    BREW,
+];
+
+/// Never asks for a password. sudo clears the environment, so apt's variable is set behind it.
+const SUDO: &[&str] = &["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"];
 
 impl PackageManager {
-    pub(crate) fn find() -> Option<Self> {
-        let known = if cfg!(target_os = "macos") {
-            &[Self::Brew][..]
-        } else {
-            &[Self::Apt, Self::Dnf, Self::Pacman, Self::Brew][..]
-        };
-        known.iter().copied().find(|manager| in_path(manager.program()))
-    }
-
-    fn program(self) -> &'static str {
-        match self {
-            Self::Apt => "apt-get",
-            Self::Dnf => "dnf",
-            Self::Pacman => "pacman",
-            Self::Brew => "brew",
-        }
-    }
-
-    /// The commands that install OpenBLAS. All but the last may fail.
-    fn commands(self) -> &'static [&'static str] {
-        match self {
-            // Fresh containers have no package lists.
-            Self::Apt => &["apt-get update", "apt-get install -y libopenblas-dev"],
-            Self::Dnf => &["dnf install -y openblas-devel"],
-            Self::Pacman => &["pacman -S --noconfirm openblas"],
-            Self::Brew => &["brew install openblas"],
-        }
-    }
-
-    pub(crate) fn privilege(self) -> Privilege {
-        // Homebrew refuses to run as root.
-        if self == Self::Brew || output_of(Command::new("id").arg("-u")).as_deref() == Some("0") {
-            Privilege::Direct
-        } else if output_of(Command::new("sudo").args(["-n", "true"]).stderr(Stdio::null())).is_some() {
-            Privilege::Sudo
-        } else {
-            Privilege::None
-        }
+    pub(crate) fn find() -> Option<&'static Self> {
+        let known = if cfg!(target_os = "macos") { &[BREW] } else { KNOWN };
+        known.iter().find(|manager| in_path(manager.program))
     }
 
     /// What a person would type.
-    pub(crate) fn advice(self) -> String {
-        let sudo = if self == Self::Brew { "" } else { "sudo " };
-        let commands: Vec<_> = self.commands().iter().map(|c| format!("{sudo}{c}")).collect();
+    pub(crate) fn advice(&self) -> String {
+        let sudo = if self.as_root { "sudo " } else { "" };
+        let commands: Vec<_> = self.commands.iter().map(|c| format!("{sudo}{c}")).collect();
         commands.join(" && ")
     }
 
+    /// What goes before a command; `None` where it would ask for a password.
+    fn prefix(&self) -> Option<&'static [&'static str]> {
+        if !self.as_root || output_of(Command::new("id").arg("-u")).as_deref() == Some("0") {
+            return Some(&[]);
+        }
+        output_of(Command::new("sudo").args(["-n", "true"])).map(|_| SUDO)
+    }
+
     /// Says what went wrong, if anything did.
-    pub(crate) fn install(self, privilege: Privilege) -> Result<(), String> {
+    pub(crate) fn install(&self) -> Result<(), String> {
+        let prefix = self.prefix().ok_or("installing needs root")?;
+        println!("Installing it:");
         let mut outcome = Ok(());
-        for line in self.commands() {
-            let words = words(line, privilege);
+        for line in self.commands {
+            let words = [prefix, &line.split(' ').collect::<Vec<_>>()].concat();
             println!("  $ {}", words.join(" "));
-            let mut command = Command::new(&words[0]);
+            let mut command = Command::new(words[0]);
             command.args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive");
             outcome = match process::run(&mut command, PATIENCE, |_| {}) {
                 Ok(Ended::Well) => Ok(()),
@@ -95,19 +89,6 @@ impl PackageManager {
     }
 }
 
-fn words(line: &str, privilege: Privilege) -> Vec<String> {
-    let sudo: &[&str] = match privilege {
-        // sudo clears the environment, so apt's variable is set behind it.
-        Privilege::Sudo => &["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"],
-        Privilege::Direct | Privilege::None => &[],
-    };
-    sudo.iter()
-        .copied()
-        .chain(line.split_whitespace())
-        .map(String::from)
-        .collect()
-}
-
 fn in_path(program: &str) -> bool {
     std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|entry| entry.join(program).is_file()))
@@ -118,22 +99,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sudo_never_asks_and_brew_never_uses_it() {
+    fn advice_can_be_pasted() {
         assert_eq!(
-            words("dnf install -y openblas-devel", Privilege::Sudo)[..2],
-            ["sudo", "-n"]
+            KNOWN[0].advice(),
+            "sudo apt-get update && sudo apt-get install -y libopenblas-dev"
         );
-        assert_eq!(words("pacman -S x", Privilege::Direct)[0], "pacman");
-        assert_eq!(PackageManager::Brew.privilege(), Privilege::Direct);
-        assert_eq!(PackageManager::Brew.advice(), "brew install openblas");
+        assert_eq!(BREW.advice(), "brew install openblas");
     }
 
     #[test]
-    fn advice_can_be_pasted() {
-        assert_eq!(
-            PackageManager::Apt.advice(),
-            "sudo apt-get update && sudo apt-get install -y libopenblas-dev"
-        );
+    fn sudo_never_asks_and_brew_never_uses_it() {
+        assert_eq!(SUDO[..2], ["sudo", "-n"]);
+        assert_eq!(BREW.prefix(), Some(&[][..]));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use clap::Args;
 use crate::backend::{Backend, Forced};
 use crate::error::{Error, Result};
 use crate::kernel::{self, Chosen};
-use crate::openblas::{self, Probe, Search, Threading};
-use crate::package_manager::{PackageManager, Privilege};
+use crate::openblas::{self, OpenBlas, Probe, Search, Threading};
+use crate::package_manager::PackageManager;
 use crate::terminal;
 use crate::workspace::Workspace;
 
@@ -61,8 +61,12 @@ pub(crate) fn examine(workspace: &Workspace, install: Install) -> Result<(Backen
         },
     )?;
     Ok(match decision {
-        Decision::OpenBlas { probe, installed } => {
-            let chosen = kernel::choose(&workspace.root, &probe)?;
+        Decision::OpenBlas {
+            probe,
+            found,
+            installed,
+        } => {
+            let chosen = kernel::choose(&workspace.root, &probe, found)?;
             let lines = summary(&chosen, installed);
             (Backend::OpenBlas(chosen.openblas), lines)
         }
@@ -75,8 +79,15 @@ pub(crate) fn examine(workspace: &Workspace, install: Install) -> Result<(Backen
 }
 
 enum Decision {
-    OpenBlas { probe: Probe, installed: bool },
-    PureRust { reason: String, remedy: Option<String> },
+    OpenBlas {
+        probe: Probe,
+        found: OpenBlas,
+        installed: bool,
+    },
+    PureRust {
+        reason: String,
+        remedy: Option<String>,
+    },
 }
 
 /// The logic alone: `find` looks for the library, `install` tries to get it
@@ -92,14 +103,21 @@ fn decide(
             remedy: None,
         });
     }
+    let openblas = |probe, found, installed| {
+        Ok(Decision::OpenBlas {
+            probe,
+            found,
+            installed,
+        })
+    };
     let missing = match find()? {
-        Search::Found(probe) => return Ok(found(probe, false)),
+        Search::Found(probe, found) => return openblas(probe, found, false),
         Search::Missing(why) => why,
     };
     println!("No usable OpenBLAS: {missing}");
     let (missing, remedy) = match install() {
         Ok(()) => match find()? {
-            Search::Found(probe) => return Ok(found(probe, true)),
+            Search::Found(probe, found) => return openblas(probe, found, true),
             Search::Missing(why) => (
                 why,
                 "OpenBLAS was installed but still cannot be linked; see the line above".into(),
@@ -118,20 +136,10 @@ fn decide(
     })
 }
 
-fn found(probe: Probe, installed: bool) -> Decision {
-    Decision::OpenBlas { probe, installed }
-}
-
 fn try_install() -> std::result::Result<(), String> {
-    let Some(manager) = PackageManager::find() else {
-        return Err(advice("no package manager known here was found"));
-    };
-    match manager.privilege() {
-        Privilege::None => Err(advice("installing needs root")),
-        privilege => {
-            println!("Installing it:");
-            manager.install(privilege).map_err(|why| advice(&why))
-        }
+    match PackageManager::find() {
+        Some(manager) => manager.install().map_err(|why| advice(&why)),
+        None => Err(advice("no package manager known here was found")),
     }
 }
 
@@ -145,34 +153,21 @@ fn advice(why: &str) -> String {
 
 fn summary(chosen: &Chosen, installed: bool) -> Vec<String> {
     let openblas = &chosen.openblas;
-    let mut lines = vec![format!(
-        "backend   OpenBLAS {}, {} kernels, {}",
-        openblas.version,
-        openblas.core,
-        openblas.threading.name()
-    )];
-    let mut warnings = chosen.warnings.clone();
-    if openblas.threading == Threading::OpenMp {
-        warnings.push(
-            "this is the OpenMP build, whose thread count belongs to each thread; the library sets it to \
-             one on every thread it uses, but code that calls BLAS on its own from rayon fares better \
-             with the pthread build (Debian: libopenblas-pthread-dev)"
-                .into(),
-        );
+    let mut lines = vec![format!("backend   {openblas}")];
+    let installed = installed.then(|| "installed OpenBLAS".to_owned());
+    let changed = installed.iter().chain(&chosen.changed);
+    lines.extend(changed.map(|what| format!("changed   {what}")));
+    if lines.len() == 1 {
+        lines.push("changed   nothing".into());
     }
-    let mut changed = chosen.changed.clone();
-    if installed {
-        changed.insert(0, "installed OpenBLAS".into());
-    }
-    if changed.is_empty() {
-        changed.push("nothing".into());
-    }
-    lines.extend(changed.iter().map(|what| format!("changed   {what}")));
-    lines.extend(
-        warnings
-            .iter()
-            .map(|what| terminal::doubtful(&format!("warning   {what}"))),
-    );
+    let openmp = (openblas.threading == Threading::OpenMp).then(|| {
+        "this is the OpenMP build, whose thread count belongs to each thread; the library sets it to \
+         one on every thread it uses, but code that calls BLAS on its own from rayon fares better \
+         with the pthread build (Debian: libopenblas-pthread-dev)"
+            .to_owned()
+    });
+    let warnings = chosen.warning.iter().chain(&openmp);
+    lines.extend(warnings.map(|what| terminal::doubtful(&format!("warning   {what}"))));
     lines
 }
 

@@ -27,18 +27,6 @@ fn cpu() -> String {
         .unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-fn describe(backend: &Backend) -> String {
-    match backend.openblas() {
-        Some(openblas) => format!(
-            "OpenBLAS {}, {} kernels, {}",
-            openblas.version,
-            openblas.core,
-            openblas.threading.name()
-        ),
-        None => "pure Rust (faer)".into(),
-    }
-}
-
 impl Conditions {
     /// `ours` and `peer` are what each side said of itself when it was ready; or why there is no peer.
     pub(super) fn new(
@@ -49,7 +37,11 @@ impl Conditions {
         peer: Result<&Value, &String>,
     ) -> Self {
         let (threads, processes, rounds) = (options.threads(), options.processes.get(), options.rounds());
-        let (cpu, cores, backend) = (cpu(), cores(), backend.map(describe));
+        let (cpu, cores) = (cpu(), cores());
+        let backend = backend.map(|backend| match backend.openblas() {
+            Some(openblas) => openblas.to_string(),
+            None => "pure Rust (faer)".to_owned(),
+        });
         let side_by_side = match processes {
             1 => String::new(),
             several => format!(" in each of {several} processes side by side"),
