@@ -12,6 +12,7 @@ use egg_results::better_openblas_kernels;
 
 use crate::error::{Error, Result};
 use crate::openblas::{OpenBlas, Probe};
+use crate::workspace;
 
 const VARIABLE: &str = "OPENBLAS_CORETYPE";
 
@@ -103,11 +104,7 @@ impl ConfigFile {
         if std::fs::read_to_string(&self.0).is_ok_and(|old| old == text) {
             return Ok(false);
         }
-        // Another cargo may be reading it: it must never see half a file.
-        let partial = self.0.with_extension(format!("toml.{}", std::process::id()));
-        std::fs::write(&partial, text)
-            .and_then(|()| std::fs::rename(&partial, &self.0))
-            .map_err(|e| Error::while_doing(self.0.display(), e))?;
+        workspace::write(&self.0, &text)?;
         Ok(true)
     }
 

@@ -83,6 +83,16 @@ impl Workspace {
     }
 }
 
+/// Writes a file whole or not at all: another program may be reading it.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    // The process id keeps two runs at the same time apart.
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".{}", std::process::id()));
+    std::fs::write(&partial, text)
+        .and_then(|()| std::fs::rename(&partial, path))
+        .map_err(|e| Error::while_doing(path.display(), e))
+}
+
 fn is_root(directory: &Path) -> bool {
     std::fs::read_to_string(directory.join("Cargo.toml"))
         .is_ok_and(|text| text.lines().any(|line| line.trim() == "[workspace]"))

@@ -23,11 +23,6 @@ pub(super) struct Answer {
     pub(super) check: Option<f64>,
 }
 
-/// Something that does tasks. The tests have one that is no process.
-pub(super) trait Runner {
-    fn run(&mut self, task: &str) -> Result<Answer, String>;
-}
-
 pub(super) struct TaskChild {
     name: &'static str,
     child: Child,
@@ -80,6 +75,11 @@ impl TaskChild {
         })
     }
 
+    pub(super) fn run(&mut self, task: &str) -> Result<Answer, String> {
+        self.ask(task)?;
+        self.hear(task)
+    }
+
     fn ask(&mut self, task: &str) -> Result<(), String> {
         let name = self.name;
         let requests = self
@@ -94,13 +94,6 @@ impl TaskChild {
     fn hear(&mut self, task: &str) -> Result<Answer, String> {
         let answer = self.answer()?;
         parse(task, &answer).map_err(|error| format!("{}: {error}", self.name))
-    }
-}
-
-impl Runner for TaskChild {
-    fn run(&mut self, task: &str) -> Result<Answer, String> {
-        self.ask(task)?;
-        self.hear(task)
     }
 }
 
@@ -124,11 +117,9 @@ impl SideBySide {
         let ready = children.first().map_or(Value::Null, |first| first.ready.clone());
         Ok(Self { children, ready })
     }
-}
 
-impl Runner for SideBySide {
     /// The answer of the slowest.
-    fn run(&mut self, task: &str) -> Result<Answer, String> {
+    pub(super) fn run(&mut self, task: &str) -> Result<Answer, String> {
         self.children.iter_mut().try_for_each(|child| child.ask(task))?;
         // All are heard, even after an error: an answer that nobody has taken would be the next
         // task's.
@@ -170,7 +161,7 @@ fn parse(task: &str, answer: &Value) -> Result<Answer, String> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use serde_json::json;
@@ -190,12 +181,10 @@ mod tests {
         assert_eq!(parse("a", &incomparable).unwrap().check, None);
     }
 
-    #[cfg(unix)]
     fn shell(script: &str) -> Result<TaskChild, String> {
         TaskChild::start("sh", Command::new("sh").args(["-c", script]))
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_child_speaks_the_protocol() {
         let mut child = shell(
@@ -209,7 +198,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn side_by_side_all_work_at_once_and_the_slowest_counts() {
         // Each waits for the file of the other, so one after the other would wait for ever.
@@ -233,7 +221,6 @@ mod tests {
     }
 
     /// One that can't do a task does not put the others out of step.
-    #[cfg(unix)]
     #[test]
     fn an_error_of_one_ends_with_its_task() {
         let of = |number: usize| {
@@ -252,7 +239,6 @@ mod tests {
         assert_eq!(both.run("two").unwrap().seconds, 0.2);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_child_that_dies_or_babbles_is_an_error() {
         assert!(shell("exit 1").is_err());

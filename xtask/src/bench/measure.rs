@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use super::child::{Answer, Runner};
+use super::child::Answer;
 use super::suite::{Comparison, Side};
 
 /// A pause between turns. A BLAS keeps its idle threads spinning, in OpenBLAS
@@ -104,24 +104,26 @@ impl Verdict {
     }
 }
 
+/// Does a task.
+pub(super) type Runner<'a> = dyn FnMut(&str) -> Result<Answer, String> + 'a;
+
 /// Measures ours, theirs, ours, theirs, ... for a number of rounds; ours alone
 /// if the comparison needs a peer and there is none.
 pub(super) fn compare(
     comparison: &Comparison,
     rounds: usize,
     settle: Duration,
-    ours: &mut dyn Runner,
-    mut peer: Option<&mut dyn Runner>,
+    ours: &mut Runner<'_>,
+    mut peer: Option<&mut Runner<'_>>,
 ) -> Measured {
     let mut our_answers = Vec::new();
     let mut other_answers = Vec::new();
     let mut one_round = || {
         let mine = turn(ours, comparison.ours, settle)?;
         our_answers.push(mine);
-        let task = comparison.other.name;
-        let theirs = match (comparison.other.side, &mut peer) {
-            (Side::Ours, _) => turn(ours, task, settle)?,
-            (Side::Peer, Some(peer)) => turn(*peer, task, settle)?,
+        let theirs = match (comparison.side, &mut peer) {
+            (Side::Ours, _) => turn(ours, comparison.other, settle)?,
+            (Side::Peer, Some(peer)) => turn(peer, comparison.other, settle)?,
             (Side::Peer, None) => return Ok(()),
         };
         other_answers.push(theirs);
@@ -136,9 +138,9 @@ pub(super) fn compare(
     }
 }
 
-fn turn(runner: &mut dyn Runner, task: &str, settle: Duration) -> Result<Answer, String> {
+fn turn(runner: &mut Runner<'_>, task: &str, settle: Duration) -> Result<Answer, String> {
     thread::sleep(settle);
-    runner.run(task)
+    runner(task)
 }
 
 /// Whether two checksums agree; one that is absent agrees with anything.
@@ -156,57 +158,38 @@ fn same(ours: Option<f64>, other: Option<f64>, tolerance: f64) -> Result<(), Str
 
 #[cfg(test)]
 mod tests {
+    use super::super::suite::{ourselves, peer};
     use super::*;
 
+    const COMPARISON: Comparison = peer("c", "a", "b").at_least(3.0);
+
     /// Answers with the given times in turn.
-    struct Scripted {
-        seconds: Vec<f64>,
-        check: Option<f64>,
-        log: Vec<String>,
-    }
-
-    impl Scripted {
-        fn new(seconds: &[f64], check: Option<f64>) -> Self {
-            Self {
-                seconds: seconds.to_vec(),
-                check,
-                log: Vec::new(),
-            }
-        }
-    }
-
-    impl Runner for Scripted {
-        fn run(&mut self, task: &str) -> Result<Answer, String> {
-            self.log.push(task.to_owned());
-            if self.seconds.is_empty() {
-                return Err("out of answers".into());
-            }
+    fn scripted(seconds: &[f64], check: Option<f64>) -> impl FnMut(&str) -> Result<Answer, String> {
+        let mut seconds = seconds.iter().copied();
+        move |_| {
             Ok(Answer {
-                seconds: self.seconds.remove(0),
+                seconds: seconds.next().ok_or("out of answers")?,
                 calls: 1,
-                check: self.check,
+                check,
             })
         }
     }
 
-    const COMPARISON: Comparison = Comparison::with_peer("c", "a", "b").at_least(3.0);
-
     #[test]
     fn medians_decide_and_bests_are_told() {
-        let mut ours = Scripted::new(&[1.0, 9.0, 2.0], Some(5.0));
-        let mut peer = Scripted::new(&[8.0, 4.0, 6.0], Some(5.000001));
+        let mut ours = scripted(&[1.0, 9.0, 2.0], Some(5.0));
+        let mut peer = scripted(&[8.0, 4.0, 6.0], Some(5.000001));
         let measured = compare(&COMPARISON, 3, Duration::ZERO, &mut ours, Some(&mut peer));
         assert_eq!(measured.ratio(Figures::median), Some(3.0));
         assert_eq!(measured.ratio(Figures::best), Some(4.0));
-        assert_eq!(measured.ours.as_ref().unwrap().worst(), 9.0);
         assert_eq!(measured.spread(), Some((4.0 / 9.0, 8.0)));
         assert_eq!(measured.verdict(), Verdict::Met);
     }
 
     #[test]
     fn an_even_number_of_rounds_has_a_median_too() {
-        let mut ours = Scripted::new(&[1.0, 3.0], None);
-        let mut peer = Scripted::new(&[2.0, 2.0], None);
+        let mut ours = scripted(&[1.0, 3.0], None);
+        let mut peer = scripted(&[2.0, 2.0], None);
         let measured = compare(&COMPARISON, 2, Duration::ZERO, &mut ours, Some(&mut peer));
         assert_eq!(measured.ratio(Figures::median), Some(1.0));
         assert_eq!(measured.verdict(), Verdict::Missed);
@@ -214,16 +197,20 @@ mod tests {
 
     #[test]
     fn ours_against_ours_alternates_in_one_child() {
-        let comparison = Comparison::with_ourselves("c", "mine", "raw");
-        let mut ours = Scripted::new(&[1.0, 1.0, 1.0, 1.0], None);
+        let (mut log, mut answer) = (Vec::new(), scripted(&[1.0; 4], None));
+        let mut ours = |task: &str| {
+            log.push(task.to_owned());
+            answer(task)
+        };
+        let comparison = ourselves("c", "mine", "raw");
         let measured = compare(&comparison, 2, Duration::ZERO, &mut ours, None);
-        assert_eq!(ours.log, ["mine", "raw", "mine", "raw"]);
         assert_eq!(measured.verdict(), Verdict::Informational);
+        assert_eq!(log, ["mine", "raw", "mine", "raw"]);
     }
 
     #[test]
     fn without_the_peer_ours_is_still_measured() {
-        let mut ours = Scripted::new(&[1.0, 2.0, 3.0], None);
+        let mut ours = scripted(&[1.0, 2.0, 3.0], None);
         let measured = compare(&COMPARISON, 3, Duration::ZERO, &mut ours, None);
         assert_eq!(measured.ours.as_ref().unwrap().median(), 2.0);
         assert_eq!(measured.verdict(), Verdict::NotCompared);
@@ -231,8 +218,8 @@ mod tests {
 
     #[test]
     fn different_results_are_an_error() {
-        let mut ours = Scripted::new(&[1.0], Some(5.0));
-        let mut peer = Scripted::new(&[9.0], Some(5.1));
+        let mut ours = scripted(&[1.0], Some(5.0));
+        let mut peer = scripted(&[9.0], Some(5.1));
         let measured = compare(&COMPARISON, 1, Duration::ZERO, &mut ours, Some(&mut peer));
         assert_eq!(measured.verdict(), Verdict::Error);
         assert!(same(Some(f64::NAN), Some(1.0), 1e-6).is_err());
@@ -242,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_failing_child_is_an_error() {
-        let mut ours = Scripted::new(&[], None);
+        let mut ours = scripted(&[], None);
         let measured = compare(&COMPARISON, 2, Duration::ZERO, &mut ours, None);
         assert_eq!(measured.verdict(), Verdict::Error);
         assert!(measured.ours.is_none());

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::child::{Runner, TaskChild};
+use super::child::TaskChild;
 use super::machine::Conditions;
 use super::measure::{Figures, Measured};
 use super::report::{Section, Unit};
@@ -102,7 +102,7 @@ fn peaks(
             let python = python::environment(workspace, suite)?;
             let mut command = peer_command(&python, workspace, suite, options.threads(), &inputs);
             command.env(ONLY, data).env(TURN, MEMORY.turn.to_string());
-            TaskChild::start("the peer", &mut command).and_then(|child| peak_of(child, comparison.other.name))
+            TaskChild::start("the peer", &mut command).and_then(|child| peak_of(child, comparison.other))
         }),
     };
     let nowhere = workspace.scratch("bench/inputs/memory-none")?;

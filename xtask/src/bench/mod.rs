@@ -27,8 +27,9 @@ use crate::setup::{self, Install};
 use crate::terminal;
 use crate::workspace::Workspace;
 
-use child::{Runner, SideBySide};
+use child::SideBySide;
 use machine::Conditions;
+use measure::Runner;
 use report::{Section, Unit};
 use suite::{Comparison, Suite};
 use suites::{MEMORY, TIMED};
@@ -261,15 +262,11 @@ fn measured(
     let mut results = Vec::new();
     for comparison in chosen {
         println!("  {}", comparison.name);
-        let peer = peer.as_mut().ok().map(|peer| peer as &mut dyn Runner);
-        let settle = measure::SETTLE;
-        results.push(measure::compare(
-            comparison,
-            options.rounds(),
-            settle,
-            &mut ours,
-            peer,
-        ));
+        let mut ours = |task: &str| ours.run(task);
+        let mut peer = peer.as_mut().ok().map(|peer| |task: &str| peer.run(task));
+        let peer = peer.as_mut().map(|peer| peer as &mut Runner<'_>);
+        let (rounds, settle) = (options.rounds(), measure::SETTLE);
+        results.push(measure::compare(comparison, rounds, settle, &mut ours, peer));
     }
     let peer = peer.as_ref().map(|peer| &peer.ready);
     let conditions = Conditions::new(options, suite, backend.as_ref(), &ours.ready, peer);

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::suite::Suite;
+use crate::process::output_of;
 use crate::workspace::Workspace;
 
 /// The environment's interpreter, with exactly the suite's packages in it.
 /// Made anew when the list of packages has changed.
 pub(super) fn environment(workspace: &Workspace, suite: &Suite) -> Result<PathBuf, String> {
     let requirements = workspace.root.join(suite.requirements);
-    let wanted = read(&requirements)?;
+    let wanted =
+        std::fs::read_to_string(&requirements).map_err(|e| format!("{}: {e}", requirements.display()))?;
     let directory = workspace.target.join("bench").join("venv");
     let python = directory.join(if cfg!(windows) {
         "Scripts/python.exe"
@@ -28,35 +30,16 @@ pub(super) fn environment(workspace: &Workspace, suite: &Suite) -> Result<PathBu
         let _ = std::fs::remove_dir_all(&directory);
         quietly(Command::new("python3").args(["-m", "venv"]).arg(&directory))?;
     }
-    quietly(
-        Command::new(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "-r",
-            ])
-            .arg(&requirements),
-    )?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    quietly(pip.arg("-r").arg(&requirements))?;
     std::fs::write(&stamp, wanted).map_err(|e| format!("{}: {e}", stamp.display()))?;
     Ok(python)
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
-}
-
 /// An environment stops working when the Python it was made from goes away.
 fn works(python: &Path) -> bool {
-    Command::new(python)
-        .args(["-m", "pip", "--version"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    output_of(Command::new(python).args(["-m", "pip", "--version"])).is_some()
 }
 
 /// Runs a command whose output matters only if it fails.

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::bars::{Bar, bars};
 use super::machine::Conditions;
 use super::measure::{Figures, Measured};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::terminal;
+use crate::workspace;
 
 const HEADINGS: [&str; 6] = [
     "comparison",
@@ -28,13 +29,6 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Seconds => "seconds",
-            Self::Megabytes => "megabytes",
-        }
-    }
-
     /// What the ratio is.
     fn about(self) -> &'static str {
         match self {
@@ -84,27 +78,17 @@ pub(super) struct Section {
     pub(super) skipped: Vec<String>,
 }
 
-/// Several suites in one table need their names in front.
-fn name(sections: &[Section], section: &Section, measured: &Measured) -> String {
-    match sections.len() {
-        0 | 1 => measured.comparison.name.to_owned(),
-        _ => format!("{}: {}", section.suite, measured.comparison.name),
-    }
-}
-
 fn row(name: String, unit: Unit, measured: &Measured) -> [String; 6] {
-    let comparison = &measured.comparison;
     let ratio = measured.ratio(Figures::median).zip(measured.ratio(Figures::best));
+    let ratio = ratio.map(|(medians, bests)| format!("{medians:.2} ({bests:.2})"));
+    let target = measured.comparison.target.map(|target| format!(">= {target:.2}"));
+    let nothing = || "-".to_owned();
     [
         name,
         unit.figures(measured.ours.as_ref()),
         unit.figures(measured.other.as_ref()),
-        ratio.map_or("-".into(), |(medians, bests)| {
-            format!("{medians:.2} ({bests:.2})")
-        }),
-        comparison
-            .target
-            .map_or("-".into(), |target| format!(">= {target:.2}")),
+        ratio.unwrap_or_else(nothing),
+        target.unwrap_or_else(nothing),
         measured.verdict().word().to_owned(),
     ]
 }
@@ -114,11 +98,17 @@ fn unit(sections: &[Section]) -> Unit {
     sections.first().map_or(Unit::Seconds, |section| section.unit)
 }
 
-/// Every result with the name it has in the table.
+/// Every result with the name it has in the table: that of its suite in front, if there are several.
 fn named(sections: &[Section]) -> impl Iterator<Item = (String, &Measured)> {
     sections.iter().flat_map(move |section| {
-        let results = section.results.iter();
-        results.map(move |measured| (name(sections, section, measured), measured))
+        section.results.iter().map(move |measured| {
+            let name = measured.comparison.name;
+            let name = match sections.len() {
+                1 => name.to_owned(),
+                _ => format!("{}: {name}", section.suite),
+            };
+            (name, measured)
+        })
     })
 }
 
@@ -131,24 +121,26 @@ fn table(sections: &[Section]) -> Vec<String> {
 
 /// Errors and what was left out.
 fn remarks(sections: &[Section]) -> Vec<String> {
-    let errors = named(sections).filter_map(|(name, measured)| {
-        let error = measured.error.as_ref()?;
-        Some(format!("error: {name}: {error}"))
-    });
-    let skipped = sections.iter().flat_map(|section| {
-        section
-            .skipped
-            .iter()
-            .map(|why| format!("skipped: {}: {why}", section.suite))
-    });
-    errors.chain(skipped).collect()
+    let mut lines = Vec::new();
+    for (name, measured) in named(sections) {
+        lines.extend(
+            measured
+                .error
+                .iter()
+                .map(|error| format!("error: {name}: {error}")),
+        );
+    }
+    for section in sections {
+        let skipped = section.skipped.iter();
+        lines.extend(skipped.map(|why| format!("skipped: {}: {why}", section.suite)));
+    }
+    lines
 }
 
 /// Machine, threads and versions; those of each suite with its name.
 fn conditions(sections: &[Section]) -> Vec<String> {
-    let mut lines = sections
-        .first()
-        .map_or(Vec::new(), |first| first.conditions.common.clone());
+    let first = sections.first();
+    let mut lines = first.map_or(Vec::new(), |first| first.conditions.common.clone());
     for section in sections {
         let own = &section.conditions.own;
         match sections.len() {
@@ -187,15 +179,14 @@ pub(super) fn write(directory: &Path, name: &str, command: &str, sections: &[Sec
     let chart: Vec<Bar> = named(sections)
         .filter_map(|(name, measured)| bar(name, measured))
         .collect();
-    save(&directory.join(format!("{name}.json")), &format!("{json:#}\n"))?;
-    save(
-        &directory.join(format!("{name}.md")),
-        &markdown(name, command, sections),
-    )?;
-    save(
-        &directory.join(format!("{name}.svg")),
-        &bars(command, &[unit(sections).about(), Unit::CHART], &chart),
-    )?;
+    let chart = bars(command, &[unit(sections).about(), Unit::CHART], &chart);
+    for (ending, text) in [
+        ("json", format!("{json:#}\n")),
+        ("md", markdown(name, command, sections)),
+        ("svg", chart),
+    ] {
+        workspace::write(&directory.join(format!("{name}.{ending}")), &text)?;
+    }
     println!("\nWrote {}.{{json,md,svg}}", directory.join(name).display());
     Ok(())
 }
@@ -209,34 +200,16 @@ fn bar(name: String, measured: &Measured) -> Option<Bar> {
     })
 }
 
-/// Writes a file, whole or not at all.
-fn save(path: &Path, text: &str) -> Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    std::fs::write(&part, text)
-        .and_then(|()| std::fs::rename(&part, path))
-        .map_err(|e| Error::while_doing(path.display(), e))
-}
-
 fn markdown(name: &str, command: &str, sections: &[Section]) -> String {
-    let mut lines = vec![
-        format!("# {name}, measured"),
-        String::new(),
-        format!(
-            "`{command}` on this machine. The ratio is {}.",
-            unit(sections).about()
-        ),
-        String::new(),
-    ];
-    lines.extend(conditions(sections).iter().map(|line| format!("- {line}")));
-    lines.push(String::new());
-    lines.extend(table(sections));
-    let remarks = remarks(sections);
-    if !remarks.is_empty() {
-        lines.push(String::new());
-        lines.extend(remarks.iter().map(|line| format!("- {line}")));
+    let about = unit(sections).about();
+    let list = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}\n")).collect::<String>();
+    let mut text = format!("# {name}, measured\n\n`{command}` on this machine. The ratio is {about}.\n\n");
+    text += &list(conditions(sections));
+    text += &format!("\n{}\n", table(sections).join("\n"));
+    match list(remarks(sections)) {
+        none if none.is_empty() => text,
+        remarks => text + "\n" + &remarks,
     }
-    lines.join("\n") + "\n"
 }
 
 fn document(section: &Section) -> Value {
@@ -249,27 +222,27 @@ fn document(section: &Section) -> Value {
             "worst": times.map(Figures::worst),
         })
     };
-    let comparisons: Vec<_> = section
-        .results
-        .iter()
-        .map(|measured| {
-            let comparison = &measured.comparison;
-            json!({
-                "name": comparison.name,
-                "ours": side(comparison.ours, measured.ours.as_ref()),
-                "other": side(comparison.other.name, measured.other.as_ref()),
-                "ratio_of_medians": measured.ratio(Figures::median),
-                "ratio_of_bests": measured.ratio(Figures::best),
-                "ratio_spread": measured.spread().map(|(low, high)| [low, high]),
-                "target": comparison.target,
-                "verdict": measured.verdict().word(),
-                "error": measured.error,
-            })
+    let comparison = |measured: &Measured| {
+        let compared = &measured.comparison;
+        json!({
+            "name": compared.name,
+            "ours": side(compared.ours, measured.ours.as_ref()),
+            "other": side(compared.other, measured.other.as_ref()),
+            "ratio_of_medians": measured.ratio(Figures::median),
+            "ratio_of_bests": measured.ratio(Figures::best),
+            "ratio_spread": measured.spread().map(|(low, high)| [low, high]),
+            "target": compared.target,
+            "verdict": measured.verdict().word(),
+            "error": measured.error,
         })
-        .collect();
+    };
+    let comparisons: Vec<_> = section.results.iter().map(comparison).collect();
     json!({
         "suite": section.suite,
-        "unit": section.unit.name(),
+        "unit": match section.unit {
+            Unit::Seconds => "seconds",
+            Unit::Megabytes => "megabytes",
+        },
         "conditions": section.conditions.json,
         "comparisons": comparisons,
         "skipped": section.skipped,

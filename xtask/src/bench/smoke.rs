@@ -4,7 +4,7 @@
 //!
 //! The programs are those that `cargo xtask test` builds anyway.
 
-use super::child::{Runner, TaskChild};
+use super::child::TaskChild;
 use super::suite::{Side, Suite};
 use super::suites::{MEMORY, TIMED};
 use super::{memory, ours};
@@ -54,8 +54,8 @@ fn compared(suite: &Suite) -> Vec<String> {
     let of_memory = of_memory.filter(|comparison| memory::source(comparison).name == suite.name);
     for comparison in suite.comparisons.iter().chain(of_memory) {
         tasks.push(comparison.ours.to_owned());
-        if comparison.other.side == Side::Ours {
-            tasks.push(comparison.other.name.to_owned());
+        if comparison.side == Side::Ours {
+            tasks.push(comparison.other.to_owned());
         }
     }
     tasks.sort();

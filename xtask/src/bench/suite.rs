@@ -7,18 +7,14 @@ pub(super) enum Side {
     Peer,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Task {
-    pub(super) side: Side,
-    pub(super) name: &'static str,
-}
-
 /// One task of ours against another, which may be ours as well.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Comparison {
     pub(super) name: &'static str,
     pub(super) ours: &'static str,
-    pub(super) other: Task,
+    pub(super) other: &'static str,
+    /// Who does the other.
+    pub(super) side: Side,
     /// The least ratio other/ours of the median times. `None`: for information.
     pub(super) target: Option<f64>,
     /// How far the checksums of the two sides may differ, relatively.
@@ -55,27 +51,27 @@ impl Suite {
     }
 }
 
+/// A task of ours against one of the peer's.
+pub(super) const fn peer(name: &'static str, ours: &'static str, other: &'static str) -> Comparison {
+    Comparison {
+        name,
+        ours,
+        other,
+        side: Side::Peer,
+        target: None,
+        tolerance: 1e-6,
+        quick: false,
+    }
+}
+
+/// A task of ours against another of ours.
+pub(super) const fn ourselves(name: &'static str, ours: &'static str, other: &'static str) -> Comparison {
+    let mut comparison = peer(name, ours, other);
+    comparison.side = Side::Ours;
+    comparison
+}
+
 impl Comparison {
-    pub(super) const fn with_peer(name: &'static str, ours: &'static str, peer: &'static str) -> Self {
-        Self {
-            name,
-            ours,
-            other: Task {
-                side: Side::Peer,
-                name: peer,
-            },
-            target: None,
-            tolerance: 1e-6,
-            quick: false,
-        }
-    }
-
-    pub(super) const fn with_ourselves(name: &'static str, ours: &'static str, other: &'static str) -> Self {
-        let mut comparison = Self::with_peer(name, ours, other);
-        comparison.other.side = Side::Ours;
-        comparison
-    }
-
     pub(super) const fn at_least(mut self, ratio: f64) -> Self {
         self.target = Some(ratio);
         self

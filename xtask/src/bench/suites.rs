@@ -1,6 +1,6 @@
 //! What is compared. Each suite is a bench program of ours, a script of the peers', and a table.
 
-use super::suite::{Comparison, Suite};
+use super::suite::{Comparison, Suite, ourselves, peer};
 
 /// A turn of tasks that take milliseconds.
 const SHORT_TURN: f64 = 0.05;
@@ -14,14 +14,6 @@ const F32_LAYERS: f64 = 1e-5;
 const NO_MORE_THAN_15_PERCENT: f64 = 1.0 / 1.15;
 /// What pooling by EGG may cost, in times of SUM.
 const AT_MOST_2_5_TIMES: f64 = 1.0 / 2.5;
-
-const fn peer(name: &'static str, ours: &'static str, peer: &'static str) -> Comparison {
-    Comparison::with_peer(name, ours, peer)
-}
-
-const fn ourselves(name: &'static str, ours: &'static str, other: &'static str) -> Comparison {
-    Comparison::with_ourselves(name, ours, other)
-}
 
 /// The geometry crate against SciPy, NumPy and Pymanopt, and its projector against the bare linear algebra inside it.
 #[rustfmt::skip] // It is a table.
