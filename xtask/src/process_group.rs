@@ -75,9 +75,9 @@ mod unix {
     }
 
     #[cfg(test)]
-    mod tests {
+    pub(crate) mod tests {
         use std::os::unix::process::ExitStatusExt;
-        use std::path::{Path, PathBuf};
+        use std::path::Path;
         use std::process::{Command, Stdio};
         use std::time::{Duration, Instant};
 
@@ -94,11 +94,8 @@ mod unix {
                 return wait_for_a_signal(Path::new(&file));
             }
             for number in [SIGHUP, SIGINT, SIGTERM] {
-                let file = PathBuf::from(format!(
-                    "{}/xtask-signals-{}-{number}",
-                    std::env::temp_dir().display(),
-                    std::process::id()
-                ));
+                let name = format!("xtask-signals-{}-{number}", std::process::id());
+                let file = std::env::temp_dir().join(name);
                 let mut child = Command::new(std::env::current_exe().unwrap())
                     .args(["--exact", "process_group::unix::tests::signals_are_passed_on"])
                     .env(FILE, &file)
@@ -114,12 +111,7 @@ mod unix {
                 // SAFETY: a plain system call on a child that was not waited for yet.
                 assert_eq!(unsafe { kill(pid, number) }, 0);
                 assert_eq!(child.wait().unwrap().signal(), Some(number));
-                let stat = PathBuf::from(format!("/proc/{sleeper}/stat"));
-                let is_gone = || match std::fs::read_to_string(&stat) {
-                    Ok(text) => text.contains(") Z ").then_some(()),
-                    Err(_) => Some(()),
-                };
-                assert!(soon(is_gone).is_some(), "it lives after signal {number}");
+                assert!(is_soon_gone(&sleeper), "it lives after signal {number}");
                 std::fs::remove_file(file).unwrap();
             }
         }
@@ -135,6 +127,17 @@ mod unix {
             child.wait().unwrap();
         }
 
+        pub(crate) fn is_soon_gone(process: &str) -> bool {
+            let pid = process.parse().unwrap();
+            let is_gone = || {
+                // The kernel may take a moment to reap it.
+                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+                // SAFETY: a plain system call; signal 0 only asks.
+                (stat.contains(") Z ") || unsafe { kill(pid, 0) } != 0).then_some(())
+            };
+            soon(is_gone).is_some()
+        }
+
         fn soon<T>(look: impl Fn() -> Option<T>) -> Option<T> {
             let start = Instant::now();
             while start.elapsed() < Duration::from_secs(20) {
@@ -148,6 +151,8 @@ mod unix {
     }
 }
 
+#[cfg(all(test, unix))]
+pub(crate) use unix::tests;
 #[cfg(unix)]
 pub(crate) use unix::{end, forward_signals, separate, watch};
 

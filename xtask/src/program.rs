@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 
+use crate::backend::calm_candle;
 use crate::error::Result;
 use crate::process;
 use crate::setup::{self, Install};
@@ -22,10 +23,6 @@ pub(crate) fn run(
     cargo.args(["run", "--release"]).args(package);
     cargo.args(backend.cargo_flags()).arg("--").args(ours).args(words);
     backend.apply(&mut cargo);
-    // candle's own threads wait for work in a busy loop, on the cores that
-    // rayon's threads need.
-    if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
-        cargo.env("CANDLE_NUM_THREADS", "1");
-    }
+    calm_candle(&mut cargo);
     process::hand_over(&mut cargo)
 }

@@ -1,7 +1,5 @@
 //! Ratios as bars on a logarithmic axis, as SVG: twice as fast is as far from 1 as half as fast.
 
-use std::fmt::Write;
-
 /// One comparison.
 pub(super) struct Bar {
     pub(super) label: String,
@@ -40,69 +38,50 @@ pub(super) fn bars(title: &str, about: &[&str], bars: &[Bar]) -> String {
         bottom + 34.0,
         escaped(title)
     );
-    let text = |svg: &mut String, x: f64, y: f64, anchor: &str, text: &str| {
+    let text = |x: f64, y: f64, anchor: &str, text: &str| {
         let text = escaped(text);
-        let _ = writeln!(
-            svg,
-            r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#
-        );
+        format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>\n")
     };
-    let line = |svg: &mut String, from: (f64, f64), to: (f64, f64), pen: &str| {
-        let _ = writeln!(
-            svg,
-            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" {pen}/>"#,
-            from.0, from.1, to.0, to.1
-        );
+    let line = |x: (f64, f64), y: (f64, f64), pen: &str| {
+        let (x1, x2, y1, y2) = (x.0, x.1, y.0, y.1);
+        format!("<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" {pen}/>\n")
     };
-    text(&mut svg, 12.0, 22.0, "start", title);
+    svg += &text(12.0, 22.0, "start", title);
     for (row, words) in about.iter().enumerate() {
-        text(&mut svg, 12.0, 40.0 + 15.0 * row as f64, "start", words);
+        svg += &text(12.0, 40.0 + 15.0 * row as f64, "start", words);
     }
     let marks = (low.floor() as i32..=high.ceil() as i32)
         .flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(power)));
     for mark in marks.filter(|mark| (low - 0.02..=high + 0.02).contains(&mark.log10())) {
-        line(
-            &mut svg,
-            (at(mark), TOP - 4.0),
-            (at(mark), bottom),
-            r##"stroke="#d9d9d9""##,
-        );
-        text(&mut svg, at(mark), bottom + 16.0, "middle", &mark.to_string());
+        let x = at(mark);
+        svg += &line((x, x), (TOP - 4.0, bottom), r##"stroke="#d9d9d9""##);
+        svg += &text(x, bottom + 16.0, "middle", &mark.to_string());
     }
+    let one = at(1.0);
     for (row, bar) in bars.iter().enumerate() {
-        let middle = TOP + (row as f64 + 0.5) * ROW;
-        text(&mut svg, left - 8.0, middle + 4.0, "end", &bar.label);
-        let (one, end) = (at(1.0), at(bar.ratio));
-        let _ = writeln!(
-            svg,
-            r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="12" fill="{}"/>"#,
-            one.min(end),
-            middle - 6.0,
-            (end - one).abs().max(1.0),
-            if bar.ratio >= 1.0 { FASTER } else { SLOWER },
+        let (end, middle) = (at(bar.ratio), TOP + (row as f64 + 0.5) * ROW);
+        svg += &text(left - 8.0, middle + 4.0, "end", &bar.label);
+        let (x, y, width) = (one.min(end), middle - 6.0, (end - one).abs().max(1.0));
+        let colour = if bar.ratio >= 1.0 { FASTER } else { SLOWER };
+        svg += &format!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"12\" fill=\"{colour}\"/>\n"
         );
         if let Some((low, high)) = bar.spread {
             let pen = r##"stroke="#222222" stroke-width="1.2""##;
-            line(&mut svg, (at(low), middle), (at(high), middle), pen);
+            svg += &line((at(low), at(high)), (middle, middle), pen);
         }
         if let Some(x) = bar.target.map(at) {
             let pen = r##"stroke="#222222" stroke-width="2.5""##;
-            line(&mut svg, (x, middle - 9.0), (x, middle + 9.0), pen);
+            svg += &line((x, x), (middle - 9.0, middle + 9.0), pen);
         }
-        text(
-            &mut svg,
+        svg += &text(
             left + PLOT + 8.0,
             middle + 4.0,
             "start",
             &format!("{:.2}", bar.ratio),
         );
     }
-    line(
-        &mut svg,
-        (at(1.0), TOP - 4.0),
-        (at(1.0), bottom),
-        r##"stroke="#222222""##,
-    );
+    svg += &line((one, one), (TOP - 4.0, bottom), r##"stroke="#222222""##);
     svg + "</svg>\n"
 }
 

@@ -16,7 +16,7 @@ use super::measure::{Figures, Measured};
 use super::report::{Section, Unit};
 use super::suite::{Comparison, Suite};
 use super::suites::{CLUSTER, MEMORY, TRAIN};
-use super::{NO_EXPORT, ONLY, Options, TURN, ours, peer_command, python};
+use super::{NO_EXPORT, ONLY, Options, ours, python};
 use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::setup::{self, Install};
@@ -86,13 +86,13 @@ fn peaks(
     let suite = source(comparison);
     let data = suite.dataset_of(comparison).unwrap_or_default();
     let inputs = workspace.scratch(&format!("bench/inputs/memory-{data}"))?;
+    let (threads, turn) = (options.threads(), MEMORY.turn);
     let ours = |folder: &Path, quiet: bool| {
-        let mut command = ours::command(program, folder, Some(backend), options.threads());
-        command.env(ONLY, data).env(TURN, MEMORY.turn.to_string());
+        let mut command = ours::command(program, folder, Some(backend), threads, turn);
         if quiet {
             command.env(NO_EXPORT, "1");
         }
-        TaskChild::start("our side", &mut command)
+        TaskChild::start("our side", command.env(ONLY, data))
     };
     // Once for the inputs alone; the process that is measured exports nothing.
     let peer = match options.no_peers {
@@ -100,9 +100,10 @@ fn peaks(
         false => ours(&inputs, false).and_then(|exported| {
             drop(exported);
             let python = python::environment(workspace, suite)?;
-            let mut command = peer_command(&python, workspace, suite, options.threads(), &inputs);
-            command.env(ONLY, data).env(TURN, MEMORY.turn.to_string());
-            TaskChild::start("the peer", &mut command).and_then(|child| peak_of(child, comparison.other))
+            let script = workspace.root.join(suite.script);
+            let mut command = python::command(&python, &script, &inputs, threads, turn);
+            let child = TaskChild::start("the peer", command.env(ONLY, data))?;
+            peak_of(child, comparison.other)
         }),
     };
     let nowhere = workspace.scratch("bench/inputs/memory-none")?;

@@ -16,8 +16,6 @@ mod suites;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::Path;
-use std::process::Command;
 
 use clap::{Args, Subcommand};
 
@@ -131,11 +129,11 @@ fn named(name: &str) -> std::result::Result<&'static Suite, String> {
         .ok_or_else(|| "there is no such suite".to_owned())
 }
 
-/// Names the only data sets that our side loads, with commas.
-const ONLY: &str = "EGG_BENCH_DATA";
-
 /// Tells both sides how many seconds a turn lasts at least.
 const TURN: &str = "EGG_BENCH_TURN";
+
+/// Names the only data sets that our side loads, with commas.
+const ONLY: &str = "EGG_BENCH_DATA";
 
 /// Tells our side to write nothing for the peer.
 const NO_EXPORT: &str = "EGG_BENCH_NO_EXPORT";
@@ -231,11 +229,10 @@ fn measured(
     let needed = Vec::from_iter(needed).join(",");
     let our_command = |number| {
         let inputs = if number == 0 { &inputs } else { &unread };
-        let mut command = ours::command(&program, inputs, backend.as_ref(), options.threads());
+        let mut command = ours::command(&program, inputs, backend.as_ref(), options.threads(), suite.turn);
         if !needed.is_empty() {
             command.env(ONLY, &needed);
         }
-        command.env(TURN, suite.turn.to_string());
         command
     };
     let mut ours =
@@ -247,11 +244,8 @@ fn measured(
         (false, _) => Err("--no-peers".into()),
         (true, true) => Err("nothing to compare".into()),
         (true, false) => python::environment(workspace, suite).and_then(|python| {
-            let command = |_| {
-                let mut command = peer_command(&python, workspace, suite, options.threads(), &inputs);
-                command.env(TURN, suite.turn.to_string());
-                command
-            };
+            let script = workspace.root.join(suite.script);
+            let command = |_| python::command(&python, &script, &inputs, options.threads(), suite.turn);
             SideBySide::start("the peer", options.processes.get(), command)
         }),
     };
@@ -297,27 +291,6 @@ fn with_data(
         }
     }
     (kept, skipped)
-}
-
-fn peer_command(
-    python: &Path,
-    workspace: &Workspace,
-    suite: &Suite,
-    threads: usize,
-    inputs: &Path,
-) -> Command {
-    let mut command = Command::new(python);
-    command.arg(workspace.root.join(suite.script)).arg(inputs);
-    // NumPy's OpenBLAS, SciPy's, and MKL in case somebody's build has it.
-    for variable in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"] {
-        command.env(variable, threads.to_string());
-    }
-    // The script's folder is a part of the sources.
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
-    // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that
-    // choose well by themselves.
-    command.env_remove("OPENBLAS_CORETYPE");
-    command
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::TURN;
 use super::suite::Suite;
-use crate::backend::Backend;
+use crate::backend::{Backend, calm_candle};
 use crate::error::{Error, Result};
 use crate::process::output_of;
 use crate::workspace::Workspace;
@@ -57,18 +58,21 @@ pub(super) fn program(messages: &str, package: &str) -> Result<PathBuf> {
 
 /// The command that starts our side, which first writes the inputs of all tasks
 /// to `inputs` for the peer to read.
-pub(super) fn command(program: &Path, inputs: &Path, backend: Option<&Backend>, threads: usize) -> Command {
+pub(super) fn command(
+    program: &Path,
+    inputs: &Path,
+    backend: Option<&Backend>,
+    threads: usize,
+    turn: f64,
+) -> Command {
     let mut command = Command::new(program);
     command.arg("--export").arg(inputs);
     if let Some(backend) = backend {
         backend.apply(&mut command);
     }
+    command.env(TURN, turn.to_string());
     command.env("RAYON_NUM_THREADS", threads.to_string());
-    // candle's own threads wait for work in a busy loop, on the cores that
-    // rayon's threads need.
-    if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
-        command.env("CANDLE_NUM_THREADS", "1");
-    }
+    calm_candle(&mut command);
     command
 }
 

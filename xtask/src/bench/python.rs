@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::TURN;
 use super::suite::Suite;
 use crate::process::output_of;
 use crate::workspace::Workspace;
@@ -35,6 +36,23 @@ pub(super) fn environment(workspace: &Workspace, suite: &Suite) -> Result<PathBu
     quietly(pip.arg("-r").arg(&requirements))?;
     std::fs::write(&stamp, wanted).map_err(|e| format!("{}: {e}", stamp.display()))?;
     Ok(python)
+}
+
+/// The command that starts the peer's side, which reads what ours wrote to `inputs`.
+pub(super) fn command(python: &Path, script: &Path, inputs: &Path, threads: usize, turn: f64) -> Command {
+    let mut command = Command::new(python);
+    command.arg(script).arg(inputs);
+    command.env(TURN, turn.to_string());
+    // NumPy's OpenBLAS, SciPy's, and MKL in case somebody's build has it.
+    for variable in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"] {
+        command.env(variable, threads.to_string());
+    }
+    // The script's folder is a part of the sources.
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    // Meant for the system's OpenBLAS; NumPy and SciPy bring newer ones that
+    // choose well by themselves.
+    command.env_remove("OPENBLAS_CORETYPE");
+    command
 }
 
 /// An environment stops working when the Python it was made from goes away.

@@ -25,7 +25,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
     for suite in TIMED {
         let program = ours::program(&messages, suite.package)?;
         let inputs = workspace.scratch(&format!("bench/inputs/tiny-{}", suite.name))?;
-        let mut command = ours::command(&program, &inputs, Some(&backend), 2);
+        let mut command = ours::command(&program, &inputs, Some(&backend), 2, suite.turn);
         let mut child = TaskChild::start("our side", command.env(TINY, "1")).map_err(Error::Failed)?;
         for task in compared(suite) {
             match child.run(&task) {
