@@ -1,6 +1,6 @@
 //! libFuzzer, through cargo-fuzz: nightly, sanitizers, coverage.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -81,10 +81,10 @@ fn cargo_fuzz(workspace: &Workspace) -> Command {
 }
 
 /// `TARGETS/TRIPLE/release/NAME`.
-fn find(programs: &Path, name: &str) -> Option<std::path::PathBuf> {
+fn find(programs: &Path, name: &str) -> Option<PathBuf> {
     let triples = std::fs::read_dir(programs).ok()?;
-    let paths = triples.filter_map(|triple| Some(triple.ok()?.path().join("release").join(name)));
-    paths.into_iter().find(|path| path.is_file())
+    let mut paths = triples.filter_map(|triple| Some(triple.ok()?.path().join("release").join(name)));
+    paths.find(|path| path.is_file())
 }
 
 /// Runs one target for its share of the time: how often, and whether all was well.

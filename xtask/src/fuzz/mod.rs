@@ -64,12 +64,11 @@ fn absolute(path: &str) -> std::io::Result<PathBuf> {
 /// The names of all targets.
 fn targets(workspace: &Workspace) -> Result<Vec<String>> {
     let folder = workspace.root.join(CORPUS);
-    let entries = std::fs::read_dir(&folder).map_err(|e| Error::while_doing(folder.display(), e))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(|e| Error::while_doing(folder.display(), e))?;
-        names.push(entry.file_name().to_string_lossy().into_owned());
-    }
+    let names = std::fs::read_dir(&folder).and_then(|entries| {
+        let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        names.collect::<std::io::Result<Vec<_>>>()
+    });
+    let mut names = names.map_err(|e| Error::while_doing(folder.display(), e))?;
     names.sort();
     Ok(names)
 }

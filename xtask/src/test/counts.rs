@@ -22,13 +22,10 @@ impl Counts {
             return;
         };
         for part in numbers.split(';') {
-            let mut words = part.split_whitespace();
-            let (Some(number), Some(what)) = (words.next(), words.next()) else {
+            let Some((number, what)) = part.trim().split_once(' ') else {
                 continue;
             };
-            let Ok(number) = number.parse::<usize>() else {
-                continue;
-            };
+            let number = number.parse::<usize>().unwrap_or(0);
             match what {
                 "passed" => self.passed += number,
                 "failed" => self.failed += number,

@@ -1,9 +1,11 @@
 //! The README's example of the geometry as a crate of its own, outside the
 //! workspace: what somebody has who depends on `egg-geometry` and nothing else.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::stage::{Step, unwanted};
 use crate::workspace::Workspace;
 
 /// The part of the README that has its manifest and its program.
@@ -66,9 +68,25 @@ fn block<'a>(text: &'a str, language: &str) -> Option<&'a str> {
     Some(rest.split_once("```")?.0)
 }
 
+/// What is wrong with what a step of the stage said: packages that the crate it was asked
+/// about must do without, or a program that does not say what it is there to say.
+pub(super) fn judge(step: &Step, said: &[String]) -> Result<(), String> {
+    if step.runs() {
+        return match told(said) {
+            true => Ok(()),
+            false => Err("the README's example of the geometry did not print angles and a distance".into()),
+        };
+    }
+    let heavy: BTreeSet<_> = said.iter().filter_map(|line| unwanted(line, step)).collect();
+    match heavy.is_empty() {
+        true => Ok(()),
+        false => Err(format!("depends on {}", Vec::from_iter(heavy).join(", "))),
+    }
+}
+
 /// Whether the program said what it is there to say: the angles and a distance
 /// that is one, between 0 and that of perpendicular planes.
-pub(super) fn told(lines: &[String]) -> bool {
+fn told(lines: &[String]) -> bool {
     let distance = lines.iter().find_map(|line| line.strip_prefix("geodesic "));
     let distance = distance.and_then(|number| number.parse::<f64>().ok());
     lines.iter().any(|line| line.starts_with("angles ["))

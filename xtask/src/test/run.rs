@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Options;
 use super::counts::Counts;
-use super::stage::{Check, On, STAGES, Stage, Step, unwanted};
+use super::stage::{Check, On, STAGES, Stage, Step};
 use super::{only_geometry, package};
 use crate::backend::Backend;
 use crate::process::{self, Ended};
@@ -40,10 +40,8 @@ struct State<'a> {
 }
 
 pub(super) fn all(workspace: &Workspace, options: &Options) -> Vec<Finished> {
-    let chosen: Vec<&'static Stage> = STAGES
-        .iter()
-        .filter(|stage| options.only.is_empty() || options.only.iter().any(|s| s.name == stage.name))
-        .collect();
+    let is_chosen = |name| options.only.is_empty() || options.only.iter().any(|stage| stage.name == name);
+    let chosen: Vec<_> = STAGES.iter().filter(|stage| is_chosen(stage.name)).collect();
     let mut state = State {
         workspace,
         options,
@@ -117,10 +115,7 @@ impl State<'_> {
             return Outcome::Skipped(left_out.join("; "));
         }
         if stage.check == Check::Package {
-            return match package::check(self.workspace) {
-                Ok(note) => Outcome::Ok(note),
-                Err(why) => Outcome::Failed(why),
-            };
+            return package::check(self.workspace).map_or_else(Outcome::Failed, Outcome::Ok);
         }
         Outcome::Ok(match counts.without_data {
             0 if left_out.is_empty() => String::new(),
@@ -200,11 +195,10 @@ impl State<'_> {
             cargo.env("CARGO_TERM_PROGRESS_WHEN", "never");
         }
 
-        let (mut heavy, mut told) = (Vec::new(), Vec::new());
+        let mut said = Vec::new();
         let before = counts.failed;
         let ended = process::run(&mut cargo, limit, |line| match stage.check {
-            Check::Alone if step.runs() => told.push(line.to_owned()),
-            Check::Alone => heavy.extend(unwanted(line, step).map(String::from)),
+            Check::Alone => said.push(line.to_owned()),
             _ => counts.add_line(line),
         });
         match ended {
@@ -216,14 +210,7 @@ impl State<'_> {
             }
             Ok(Ended::Badly(Some(code))) => Err(format!("exit code {code}")),
             Ok(Ended::Badly(None)) => Err("ended by a signal".into()),
-            Ok(Ended::Well) if !heavy.is_empty() => {
-                heavy.sort();
-                heavy.dedup();
-                Err(format!("depends on {}", heavy.join(", ")))
-            }
-            Ok(Ended::Well) if stage.check == Check::Alone && step.runs() && !only_geometry::told(&told) => {
-                Err("the README's example of the geometry did not print angles and a distance".into())
-            }
+            Ok(Ended::Well) if stage.check == Check::Alone => only_geometry::judge(step, &said),
             Ok(Ended::Well) => Ok(()),
         }
     }

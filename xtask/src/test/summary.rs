@@ -55,7 +55,10 @@ fn table(text: &mut String, finished: &[Finished], full: bool) -> std::fmt::Resu
         // Padded before it is painted: colour codes have width for `format!`.
         let (result, mut notes) = match outcome {
             Outcome::Ok(note) => (terminal::good("ok      "), vec![note.clone()]),
-            Outcome::Failed(why) => (terminal::bad("FAILED  "), vec![first_line(why)]),
+            Outcome::Failed(why) => {
+                let first = why.lines().next().unwrap_or_default();
+                (terminal::bad("FAILED  "), vec![first.to_owned()])
+            }
             Outcome::Skipped(why) => (terminal::doubtful("skipped "), vec![format!("skipped: {why}")]),
         };
         if counts.ran() + counts.ignored > 0 {
@@ -87,20 +90,15 @@ fn table(text: &mut String, finished: &[Finished], full: bool) -> std::fmt::Resu
 fn repeats(text: &mut String, finished: &[Finished], full: bool) -> std::fmt::Result {
     let failed = finished
         .iter()
-        .filter(|stage| matches!(stage.outcome, Outcome::Failed(_)));
-    for (index, stage) in failed.enumerate() {
+        .filter(|one| matches!(one.outcome, Outcome::Failed(_)));
+    let full = if full { " --full" } else { "" };
+    for (index, Finished { stage, .. }) in failed.enumerate() {
         if index == 0 {
             writeln!(text, "\nFailed stages, and the command that repeats each:")?;
         }
-        let full = if full { " --full" } else { "" };
-        let name = stage.stage.name;
-        writeln!(text, "  {name:<18} cargo xtask test{full} --stage {name}")?;
+        writeln!(text, "  {0:<18} cargo xtask test{full} --stage {0}", stage.name)?;
     }
     Ok(())
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
