@@ -24,14 +24,13 @@ pub(crate) struct Chosen {
     pub(crate) warning: Option<String>,
 }
 
-/// `found` is the library with the kernels that it chooses itself.
-pub(crate) fn choose(root: &Path, probe: &Probe, found: OpenBlas) -> Result<Chosen> {
+pub(crate) fn choose(root: &Path, probe: &Probe) -> Result<Chosen> {
     let file = ConfigFile::in_workspace(root);
     let in_environment = std::env::var(VARIABLE).ok().filter(|core| !core.is_empty());
     if let Some(core) = users_own(in_environment, file.read().as_deref()) {
         // Whatever the user asked for stays; the file would lose against it.
         let mut openblas = probe
-            .run(Some(&core))
+            .run(&core)
             .map_err(|e| Error::Failed(format!("OpenBLAS fails with {VARIABLE}={core}: {e}")))?;
         openblas.core_override = Some(core.clone());
         return Ok(Chosen {
@@ -43,12 +42,12 @@ pub(crate) fn choose(root: &Path, probe: &Probe, found: OpenBlas) -> Result<Chos
         });
     }
 
-    let old = &found.core;
+    let old = &probe.report.core;
     let cores = better_openblas_kernels(old);
     // Asking is not enough: a build for one processor only ignores the
     // variable, and a kernel the processor cannot run would crash.
     let verified = cores.iter().find_map(|core| {
-        let report = probe.run(Some(core)).ok()?;
+        let report = probe.run(core).ok()?;
         report.core.eq_ignore_ascii_case(core).then_some(report)
     });
     if let Some(mut report) = verified {
@@ -68,7 +67,7 @@ pub(crate) fn choose(root: &Path, probe: &Probe, found: OpenBlas) -> Result<Chos
     Ok(Chosen {
         warning: (!cores.is_empty()).then_some(warning),
         changed: file.remove()?.then(|| removed.to_owned()),
-        openblas: found,
+        openblas: probe.report.clone(),
     })
 }
 

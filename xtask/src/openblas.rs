@@ -7,7 +7,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{Error, Result};
@@ -66,21 +66,25 @@ impl Display for OpenBlas {
 }
 
 pub(crate) enum Search {
-    /// With what it said when nothing told it which kernels to use.
-    Found(Probe, OpenBlas),
+    Found(Probe),
     /// Why there is none, in the linker's words where there are any.
     Missing(String),
 }
 
-/// A program linked to OpenBLAS, in a directory that goes away with it.
+/// A program linked to OpenBLAS.
 pub(crate) struct Probe {
-    directory: PathBuf,
     program: PathBuf,
+    /// What it said when nothing told OpenBLAS which kernels to use.
+    pub(crate) report: OpenBlas,
+    _folder: Folder,
 }
 
-impl Drop for Probe {
+/// A directory that goes away with its value.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -119,12 +123,9 @@ fn linker_words(flags: &str) -> Vec<String> {
 
 fn link(workspace: &Workspace, flags: &[String]) -> Result<Search> {
     // The process id keeps two runs at the same time apart.
-    let directory = workspace.scratch(&format!("xtask/openblas-probe-{}", std::process::id()))?;
-    let probe = Probe {
-        program: directory.join(format!("probe{}", env::consts::EXE_SUFFIX)),
-        directory,
-    };
-    let source = probe.directory.join("probe.rs");
+    let folder = Folder(workspace.scratch(&format!("xtask/openblas-probe-{}", std::process::id()))?);
+    let program = folder.0.join(format!("probe{}", env::consts::EXE_SUFFIX));
+    let source = folder.0.join("probe.rs");
     std::fs::write(&source, PROGRAM).map_err(|e| Error::while_doing(source.display(), e))?;
 
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
@@ -134,7 +135,7 @@ fn link(workspace: &Workspace, flags: &[String]) -> Result<Search> {
         .args(env::var("RUSTFLAGS").unwrap_or_default().split_whitespace())
         .args(flags)
         .arg("-o")
-        .args([&probe.program, &source])
+        .args([&program, &source])
         .stdin(Stdio::null())
         .output()
         .map_err(|e| Error::while_doing(format!("could not start {rustc:?}"), e))?;
@@ -142,8 +143,12 @@ fn link(workspace: &Workspace, flags: &[String]) -> Result<Search> {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Ok(Search::Missing(linker_complaint(&stderr)));
     }
-    Ok(match probe.run(None) {
-        Ok(report) => Search::Found(probe, report),
+    Ok(match run(&program, None) {
+        Ok(report) => Search::Found(Probe {
+            program,
+            report,
+            _folder: folder,
+        }),
         Err(reason) => Search::Missing(format!(
             "it links, but a program that uses it does not run: {reason}"
         )),
@@ -151,22 +156,26 @@ fn link(workspace: &Workspace, flags: &[String]) -> Result<Search> {
 }
 
 impl Probe {
-    /// Starts the program with or without a core type asked for.
-    pub(crate) fn run(&self, core: Option<&str>) -> std::result::Result<OpenBlas, String> {
-        let mut command = Command::new(&self.program);
-        command.stdin(Stdio::null());
-        match core {
-            Some(core) => command.env("OPENBLAS_CORETYPE", core),
-            None => command.env_remove("OPENBLAS_CORETYPE"),
-        };
-        let output = command.output().map_err(|e| e.to_string())?;
-        if !output.status.success() {
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            let first = stderr.lines().next().unwrap_or_default();
-            return Err(format!("{} {first}", output.status).trim_end().to_owned());
-        }
-        parse_report(&String::from_utf8_lossy(&output.stdout))
+    /// Starts the program with a core type asked for.
+    pub(crate) fn run(&self, core: &str) -> std::result::Result<OpenBlas, String> {
+        run(&self.program, Some(core))
     }
+}
+
+fn run(program: &Path, core: Option<&str>) -> std::result::Result<OpenBlas, String> {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null());
+    match core {
+        Some(core) => command.env("OPENBLAS_CORETYPE", core),
+        None => command.env_remove("OPENBLAS_CORETYPE"),
+    };
+    let output = command.output().map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let first = stderr.lines().next().unwrap_or_default();
+        return Err(format!("{} {first}", output.status).trim_end().to_owned());
+    }
+    parse_report(&String::from_utf8_lossy(&output.stdout))
 }
 
 fn parse_report(text: &str) -> std::result::Result<OpenBlas, String> {
@@ -251,7 +260,7 @@ mod tests {
         let flags = link_flags("openblas_of_nobody").unwrap_or_default();
         match link(&Workspace::find().unwrap(), &flags).unwrap() {
             Search::Missing(reason) => assert!(reason.contains("openblas"), "{reason}"),
-            Search::Found(..) => panic!("found a library that does not exist"),
+            Search::Found(_) => panic!("found a library that does not exist"),
         }
     }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::backend::{Backend, Forced};
 use crate::error::{Error, Result};
 use crate::kernel::{self, Chosen};
-use crate::openblas::{self, OpenBlas, Probe, Search, Threading};
+use crate::openblas::{self, Probe, Search, Threading};
 use crate::package_manager::PackageManager;
 use crate::terminal;
 use crate::workspace::Workspace;
@@ -61,12 +61,8 @@ pub(crate) fn examine(workspace: &Workspace, install: Install) -> Result<(Backen
         },
     )?;
     Ok(match decision {
-        Decision::OpenBlas {
-            probe,
-            found,
-            installed,
-        } => {
-            let chosen = kernel::choose(&workspace.root, &probe, found)?;
+        Decision::OpenBlas { probe, installed } => {
+            let chosen = kernel::choose(&workspace.root, &probe)?;
             let lines = summary(&chosen, installed);
             (Backend::OpenBlas(chosen.openblas), lines)
         }
@@ -79,15 +75,8 @@ pub(crate) fn examine(workspace: &Workspace, install: Install) -> Result<(Backen
 }
 
 enum Decision {
-    OpenBlas {
-        probe: Probe,
-        found: OpenBlas,
-        installed: bool,
-    },
-    PureRust {
-        reason: String,
-        remedy: Option<String>,
-    },
+    OpenBlas { probe: Probe, installed: bool },
+    PureRust { reason: String, remedy: Option<String> },
 }
 
 /// The logic alone: `find` looks for the library, `install` tries to get it
@@ -103,21 +92,15 @@ fn decide(
             remedy: None,
         });
     }
-    let openblas = |probe, found, installed| {
-        Ok(Decision::OpenBlas {
-            probe,
-            found,
-            installed,
-        })
-    };
+    let openblas = |probe, installed| Ok(Decision::OpenBlas { probe, installed });
     let missing = match find()? {
-        Search::Found(probe, found) => return openblas(probe, found, false),
+        Search::Found(probe) => return openblas(probe, false),
         Search::Missing(why) => why,
     };
     println!("No usable OpenBLAS: {missing}");
     let (missing, remedy) = match install() {
         Ok(()) => match find()? {
-            Search::Found(probe, found) => return openblas(probe, found, true),
+            Search::Found(probe) => return openblas(probe, true),
             Search::Missing(why) => (
                 why,
                 "OpenBLAS was installed but still cannot be linked; see the line above".into(),
