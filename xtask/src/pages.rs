@@ -2,7 +2,7 @@
 //! the hours that some of them take: each command, option, package, example and
 //! feature that a page names is there. (`crates/cli` runs those of `egg`.)
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use clap::Parser;
@@ -94,7 +94,9 @@ fn parts(words: &[String]) -> Option<String> {
         .chain(manifests.map(|path| ("manifest_path", path.display().to_string())));
     let mut packages = Vec::new();
     for (key, value) in wanted {
-        match PACKAGES.iter().find(|package| package[key] == *value) {
+        // As paths: separators may differ.
+        let is_wanted = |package: &&Value| package[key].as_str().map(Path::new) == Some(Path::new(&value));
+        match PACKAGES.iter().find(is_wanted) {
             Some(package) => packages.push(package),
             None => return Some(format!("there is no package {value}")),
         }
