@@ -9,10 +9,8 @@
     expect(dead_code, reason = "the second is there for the test that compares them")
 )]
 
-mod aligned;
 pub mod dense;
 pub(crate) mod entrywise;
-mod few_columns;
 #[cfg(feature = "openblas")]
 mod lapack;
 mod long_svd;

@@ -12,8 +12,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::aligned::Aligned;
-use super::padded::{WIDEST, load, start_of_vector, vectors, vectors_mut};
+use super::padded::{Aligned, WIDEST, load, start_of_vector, vectors, vectors_mut};
 
 /// Memory for matrices up to the largest order seen; order x stride each.
 #[derive(Debug, Default)]

@@ -8,8 +8,7 @@
 
 use pulp::Simd;
 
-use super::super::aligned::Aligned;
-use super::super::padded::{start_of_vector, vectors, vectors_mut};
+use super::super::padded::{Aligned, start_of_vector, vectors, vectors_mut};
 
 /// Below this the squares of what a reflection would take away count as nothing,
 /// the matrix being scaled to entries of 1: squares near the least number there is

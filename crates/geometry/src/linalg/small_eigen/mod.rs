@@ -25,8 +25,7 @@ pub(crate) use tridiagonal::{SolveWorkspace, TridiagonalForm};
 
 use pulp::{Simd, WithSimd};
 
-use super::aligned::Aligned;
-use super::padded::WIDEST;
+use super::padded::{Aligned, WIDEST};
 use rotations::Rotations;
 
 /// The solver, with memory for matrices up to the largest order seen.

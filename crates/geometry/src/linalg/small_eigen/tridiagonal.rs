@@ -3,8 +3,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::super::aligned::Aligned;
-use super::super::padded::{WIDEST, load};
+use super::super::padded::{Aligned, WIDEST, load};
 use super::householder::{self, Definiteness};
 use crate::scalar::power_of_two_below;
 
