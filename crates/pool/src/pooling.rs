@@ -1,10 +1,11 @@
-//! What every pooling does.
+//! What every pooling does, and what it checks of its input.
 
 use std::fmt::Debug;
 
+use candle_core::DType;
 use egg_nn::{Pass, Tracked};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::structure::Structure;
 
 mod assignment;
@@ -14,7 +15,6 @@ mod config_text;
 mod contraction;
 mod edge;
 mod egg;
-mod input;
 mod neighbours;
 mod pan;
 mod paths;
@@ -144,4 +144,47 @@ pub struct Coarser {
     pub h: Tracked,
     /// How these are joined.
     pub structure: Structure,
+}
+
+/// Refuses rows that aren't the nodes', a width the pooling wasn't built for,
+/// and a type that is not that of its parameters.
+fn check_input(
+    pooling: &'static str,
+    h: &Tracked,
+    structure: &Structure,
+    features: usize,
+    dtype: Option<DType>,
+) -> Result<()> {
+    if h.dims() != [structure.node_count(), features] {
+        return Err(Error::PoolingInput {
+            pooling,
+            found: h.dims().to_vec(),
+            rows: structure.node_count(),
+            columns: features,
+        });
+    }
+    let expected = match dtype {
+        Some(dtype) if dtype == h.dtype() => return Ok(()),
+        Some(dtype) => dtype.as_str(),
+        None if matches!(h.dtype(), DType::F32 | DType::F64) => return Ok(()),
+        None => "f32 or f64",
+    };
+    Err(Error::Layer(egg_nn::Error::DType {
+        what: format!("the input of {pooling} pooling"),
+        found: h.dtype(),
+        expected,
+    }))
+}
+
+/// Refuses rows without numbers.
+fn check_features(pooling: &'static str, features: usize) -> Result<()> {
+    if features > 0 {
+        return Ok(());
+    }
+    Err(Error::PoolingParameter {
+        pooling,
+        name: "features",
+        value: 0.0,
+        requirement: "there is nothing to pool without a feature",
+    })
 }

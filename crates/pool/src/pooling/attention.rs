@@ -4,9 +4,8 @@ use candle_core::Var;
 use egg_nn::{Init, Pass, Scope, Tracked};
 
 use super::assignment::{Assignment, as_u32};
-use super::input::{check_features, check_input};
 use super::project::project;
-use super::{Pooled, Pooling};
+use super::{Pooled, Pooling, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
 

@@ -7,12 +7,11 @@ use egg_autodiff::{Filter, Flatten, RankRule};
 use egg_nn::Scope;
 use serde::{Deserialize, Serialize};
 
-use super::input::check_features;
 use super::pan::check_filter_size;
 use super::select::{DEFAULT_RATIO, check_ratio};
 use super::{
     AttentionPooling, EdgePooling, EggPooling, PanPooling, Pooling, RandomPooling, SagPooling,
-    SegmentPooling, SoftEggPooling, TopKPooling,
+    SegmentPooling, SoftEggPooling, TopKPooling, check_features,
 };
 use crate::error::{Error, Result};
 

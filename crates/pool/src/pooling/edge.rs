@@ -6,10 +6,9 @@ use egg_tensor::apply_and_inspect;
 
 use super::assignment::{Assignment, Weigh};
 use super::contraction::{Contract, Contraction};
-use super::input::{check_features, check_input};
 use super::project::project;
 use super::select::mean_of;
-use super::{Pooled, Pooling};
+use super::{Pooled, Pooling, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
 

@@ -3,8 +3,7 @@
 use egg_autodiff::{Embedder, Filter, Flatten, RankRule, SoftEmbedder};
 use egg_nn::{Pass, Tracked};
 
-use super::input::{check_features, check_input};
-use super::{Pooled, Pooling};
+use super::{Pooled, Pooling, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
 

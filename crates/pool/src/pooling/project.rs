@@ -2,6 +2,7 @@
 
 use candle_core::Result;
 use egg_tensor::blocks::{map, map_chunks};
+use egg_tensor::sums::in_order;
 use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
 /// Rows that one task takes; also the rows of one term of a sum.
@@ -74,11 +75,7 @@ fn weighted_sum<T: Element>(x: &[T], g: &[T], width: usize) -> Vec<T> {
         }
         sums
     });
-    let mut sums = vec![T::default(); width];
-    for partial in &partial {
-        sums.iter_mut().zip(partial).for_each(|(sum, x)| *sum += *x);
-    }
-    sums
+    in_order(&partial, width)
 }
 
 impl<T: Element> Operation<T, 2> for Project {

@@ -6,10 +6,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::assignment::{Assignment, as_u32};
-use super::input::{check_features, check_input};
 use super::select::{as_indices, check_ratio, induced, mean_of};
 use super::sort_key::SortKey;
-use super::{Pooled, Pooling};
+use super::{Pooled, Pooling, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
 

@@ -3,12 +3,11 @@
 use candle_core::Var;
 use egg_nn::{Init, Pass, Scope, Tracked};
 
-use super::input::{check_features, check_input};
 use super::neighbours::sum_of_neighbours;
 use super::project::project;
 use super::select::{as_indices, best, check_ratio, gated, induced};
 use super::sign::Sign;
-use super::{Pooled, Pooling};
+use super::{Pooled, Pooling, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
 
