@@ -16,8 +16,7 @@ use egg_geometry::{GrassmannPoint, principal_vectors};
 use egg_tensor::{Backward, Forward, Operand, Operation, apply};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-use crate::element::{Element, check_matrix};
-use crate::finite::largest_of;
+use crate::element::{Element, check_matrix, largest_of};
 use crate::{Error, Result};
 
 /// The principal angles `0 <= theta_1 <= ... <= theta_q <= pi/2` between the

@@ -29,8 +29,10 @@ pub(crate) trait Kernel: Debug + Send + Sync + 'static {
     /// How many numbers a graph of n rows and m columns gives.
     fn length(&self, n: usize, m: usize) -> usize;
 
-    /// The shape of the numbers of all graphs together.
-    fn shape(&self, graphs: usize, rows: usize, m: usize) -> Shape;
+    /// The shape of the numbers of all graphs together: a row for each, unless it is said otherwise.
+    fn shape(&self, graphs: usize, rows: usize, m: usize) -> Shape {
+        (graphs, self.length(rows, m)).into()
+    }
 
     fn forward<T: Element>(
         &self,

@@ -1,8 +1,9 @@
 //! The two element types, and the checks of tensors.
 
 use candle_core::DType;
-use egg_geometry::Scalar;
+use egg_geometry::{Error as GeometryError, Scalar};
 use egg_tensor::Tracked;
+use ndarray::ArrayView2;
 
 use crate::{Error, Result};
 
@@ -35,4 +36,23 @@ pub(crate) fn check_matrix(what: &'static str, tensor: &Tracked) -> Result<(usiz
             expected: "(rows, columns)".to_owned(),
         }),
     }
+}
+
+/// `max |A|`, if all of it is finite.
+pub(crate) fn largest_of<T: Element>(what: &'static str, a: ArrayView2<'_, T>) -> Result<f64> {
+    let mut largest = 0.0;
+    for ((row, column), entry) in a.indexed_iter() {
+        let value = entry.as_f64();
+        if !value.is_finite() {
+            return Err(GeometryError::NonFinite {
+                what,
+                row,
+                column,
+                value,
+            }
+            .into());
+        }
+        largest = f64::max(largest, value.abs());
+    }
+    Ok(largest)
 }

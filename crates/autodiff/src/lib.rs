@@ -69,7 +69,6 @@ mod batch;
 mod element;
 mod embed;
 mod error;
-mod finite;
 mod leverage;
 mod module;
 mod pool;

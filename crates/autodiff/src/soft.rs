@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use candle_core::{Shape, Tensor};
+use candle_core::Tensor;
 use egg_geometry::{Filter, Flatten, SoftFactors, Workspace};
 use egg_tensor::Tracked;
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
@@ -115,10 +115,6 @@ impl Kernel for SoftProjection {
 
     fn length(&self, _: usize, m: usize) -> usize {
         Flatten::length(m)
-    }
-
-    fn shape(&self, graphs: usize, _: usize, m: usize) -> Shape {
-        (graphs, Flatten::length(m)).into()
     }
 
     fn forward<T: Element>(

@@ -18,8 +18,7 @@ use egg_geometry::dense::{ThinSvd, multiply, thin_svd};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
 
 use crate::batch::{Kernel, Runner};
-use crate::element::{Element, check_float};
-use crate::finite::largest_of;
+use crate::element::{Element, check_float, largest_of};
 use crate::{Error, Result};
 
 /// The default of [`svd_with_floor`].

@@ -207,13 +207,8 @@ vectorised! {
             let (mut sums, mut products) = ([T::zero(); N], [T::zero(); N]);
             let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width));
             for (row, (x, g)) in rows.enumerate() {
-                let (x, mut g) = (part::<T, N>(x, at), part::<T, N>(g, at));
-                if let Some(output) = output {
-                    let y = part::<T, N>(output, row * width + at);
-                    for lane in 0..N {
-                        g[lane] = g[lane].gated_by(y[lane]);
-                    }
-                }
+                let (x, g) = (part::<T, N>(x, at), part::<T, N>(g, at));
+                let g = gated(g, output, row * width + at);
                 for lane in 0..N {
                     sums[lane] += g[lane];
                     products[lane] += g[lane] * (x[lane] - mean[lane]);
@@ -224,6 +219,19 @@ vectorised! {
         });
         (plain, centred)
     }
+}
+
+/// Numbers of a gradient where the `output` of a ReLU, if there is one, is above 0 from place `at` on,
+/// 0 elsewhere.
+#[inline(always)]
+fn gated<T: Element, const N: usize>(mut gradient: [T; N], output: Option<&[T]>, at: usize) -> [T; N] {
+    if let Some(output) = output {
+        let output = part::<T, N>(output, at);
+        for lane in 0..N {
+            gradient[lane] = gradient[lane].gated_by(output[lane]);
+        }
+    }
+    gradient
 }
 
 /// One number per column each.
@@ -251,13 +259,8 @@ vectorised! {
             let (shift, slope) = (part::<T, N>(shift, at), part::<T, N>(slope, at));
             let rows = dx.chunks_exact_mut(width).zip(x.chunks_exact(width));
             for (row, ((dx, x), g)) in rows.zip(gradient.chunks_exact(width)).enumerate() {
-                let (x, mut g) = (part::<T, N>(x, at), part::<T, N>(g, at));
-                if let Some(output) = output {
-                    let y = part::<T, N>(output, row * width + at);
-                    for lane in 0..N {
-                        g[lane] = g[lane].gated_by(y[lane]);
-                    }
-                }
+                let x = part::<T, N>(x, at);
+                let mut g = gated(part::<T, N>(g, at), output, row * width + at);
                 for lane in 0..N {
                     g[lane] = front[lane] * (g[lane] - shift[lane] - (x[lane] - mean[lane]) * slope[lane]);
                 }

@@ -72,7 +72,7 @@ pub fn map_new<T: Copy + Default + Send, R: Send>(
 
 /// [`map_new`] for work that writes all of its chunk without reading it, and shows so by
 /// giving it back: nothing is zeroed first.
-pub fn map_unwritten<T: Copy + Send, R: Send>(
+pub(crate) fn map_unwritten<T: Copy + Send, R: Send>(
     len: usize,
     chunk: usize,
     work: impl for<'a> Fn(usize, &'a mut [MaybeUninit<T>]) -> (&'a mut [T], R) + Sync,

@@ -43,7 +43,11 @@ pub fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
 }
 
 /// The sums of blocks, added in the order of the blocks.
-fn in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
+///
+/// ```
+/// assert_eq!(egg_tensor::sums::in_order(&[vec![1.0, 2.0], vec![3.0, 4.0]], 2), [4.0, 6.0]);
+/// ```
+pub fn in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
     let mut sums = vec![T::zero(); width];
     for partial in partial {
         sums.iter_mut()

@@ -7,6 +7,7 @@
 
 use egg_tensor::Element;
 use egg_tensor::blocks::map;
+use egg_tensor::sums::in_order;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::sparse::CsrMatrix;
@@ -39,12 +40,7 @@ pub(super) fn outer<T: Element>(
         });
         sums
     });
-    let zeros = || vec![T::default(); (columns + 1) * width];
-    let sums = partial.into_iter().reduce(|mut sums, more| {
-        sums.iter_mut().zip(&more).for_each(|(sum, term)| *sum += *term);
-        sums
-    });
-    let mut sums = sums.unwrap_or_else(zeros);
+    let mut sums = in_order(&partial, (columns + 1) * width);
     let bias = sums.split_off(columns * width);
     (sums, bias)
 }

@@ -267,16 +267,25 @@ fn edges(
 
 /// A table of finite numbers with as many rows as another table says.
 fn matrix(path: PathBuf, other: &'static str, expected: usize, options: &ReadOptions) -> Result<Array2<f32>> {
-    let mut lines = open(path, options)?;
+    rows(&mut open(path, options)?, other, expected, number)
+}
+
+/// As many rows of the same length as another table says, each field read by `read`.
+fn rows(
+    lines: &mut Table,
+    other: &'static str,
+    expected: usize,
+    mut read: impl FnMut(&Table, &[u8]) -> Result<f32>,
+) -> Result<Array2<f32>> {
     let mut values: Vec<f32> = Vec::new();
     let (mut rows, mut width) = (0, 0);
-    while next(&mut lines)? {
+    while next(lines)? {
         if rows == expected {
-            return Err(miscounted(&lines, other, expected, rows + 1));
+            return Err(miscounted(lines, other, expected, rows + 1));
         }
         let before = values.len();
         for field in lines.fields() {
-            values.push(number(&lines, field)?);
+            values.push(read(lines, field)?);
         }
         let found = values.len() - before;
         if rows == 0 {
@@ -290,7 +299,7 @@ fn matrix(path: PathBuf, other: &'static str, expected: usize, options: &ReadOpt
         rows += 1;
     }
     if rows != expected {
-        return Err(miscounted(&lines, other, expected, rows));
+        return Err(miscounted(lines, other, expected, rows));
     }
     Array2::from_shape_vec((rows, width), values)
         .map_err(|error| Error::file(lines.file(), error.to_string()))
@@ -306,43 +315,24 @@ fn number(lines: &Table, field: &[u8]) -> Result<f32> {
 }
 
 fn targets(path: PathBuf, graphs: usize, options: &ReadOptions) -> Result<Targets> {
-    let mut lines = open(path, options)?;
     let mut classes = Some(Vec::new());
-    let mut values: Vec<f32> = Vec::new();
-    let (mut rows, mut width) = (0, 0);
-    while next(&mut lines)? {
-        if rows == graphs {
-            return Err(miscounted(&lines, "num-node-list", graphs, rows + 1));
-        }
-        let before = values.len();
-        for field in lines.fields() {
-            let missing = field.is_empty() || field == b"\"\"" || field.eq_ignore_ascii_case(b"nan");
-            values.push(if missing { f32::NAN } else { lines.float(field)? });
+    let values = rows(
+        &mut open(path, options)?,
+        "num-node-list",
+        graphs,
+        |lines, field| {
             match (parse_integer(field), &mut classes) {
                 (Some(class), Some(classes)) => classes.push(class),
                 _ => classes = None,
             }
-        }
-        let found = values.len() - before;
-        if rows == 0 {
-            width = found;
-        } else if found != width {
-            return Err(lines.wrong(LineProblem::FieldCount {
-                expected: width,
-                found,
-            }));
-        }
-        rows += 1;
-    }
-    if rows != graphs {
-        return Err(miscounted(&lines, "num-node-list", graphs, rows));
-    }
-    match classes {
-        Some(classes) if width == 1 => Ok(Targets::Classes(Labels::from_values(&classes))),
-        _ => Array2::from_shape_vec((rows, width), values)
-            .map(Targets::Values)
-            .map_err(|error| Error::file(lines.file(), error.to_string())),
-    }
+            let missing = field.is_empty() || field == b"\"\"" || field.eq_ignore_ascii_case(b"nan");
+            if missing { Ok(f32::NAN) } else { lines.float(field) }
+        },
+    )?;
+    Ok(match classes {
+        Some(classes) if values.ncols() == 1 => Targets::Classes(Labels::from_values(&classes)),
+        _ => Targets::Values(values),
+    })
 }
 
 /// The split and the folder it came from, if there is any.
