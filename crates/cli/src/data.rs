@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egg_gnn::datasets::{DataFolders, Registry};
+use egg_gnn::datasets::Registry;
 use egg_gnn::graph::synthetic::{BlockModel, CovarianceSet, karate_club};
 use egg_gnn::graph::{
     Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, Role, read_graph_tables,
@@ -16,6 +16,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::arguments::{Common, Reading};
 use crate::console::counted;
+use crate::datasets;
 use crate::failure::{Failure, Result};
 
 /// Data that the program makes itself.
@@ -52,10 +53,7 @@ impl Data {
             )));
         }
         let entry = Registry::builtin().get(name)?;
-        let folders = match &common.datasets {
-            Some(folder) => DataFolders::only(folder),
-            None => DataFolders::locate(),
-        };
+        let folders = datasets::folders(common.datasets.as_deref());
         let mut source = folders.source(&entry.name)?;
         // A folder that was named is not written to.
         let cache = match source.path.starts_with(&folders.prepared) && common.datasets.is_none() {

@@ -48,8 +48,7 @@ pub struct DataFolders {
 impl DataFolders {
     /// The folders as seen from the current one.
     pub fn locate() -> Self {
-        let here = std::env::current_dir().unwrap_or_default();
-        Self::seen_from(&here, std::env::var_os(VARIABLE))
+        Self::locate_from(&std::env::current_dir().unwrap_or_default())
     }
 
     /// The folders as seen from another one: the root of a project, say.
@@ -139,7 +138,7 @@ impl DataFolders {
     ///
     /// # Errors
     /// [`Error::NoMirror`] if one was named that is not a folder.
-    pub fn existing_mirror(&self) -> Result<Option<&Path>> {
+    pub(crate) fn existing_mirror(&self) -> Result<Option<&Path>> {
         match self.mirror.as_deref() {
             Some(folder) if !folder.is_dir() => Err(Error::NoMirror {
                 folder: folder.to_owned(),

@@ -23,6 +23,11 @@ pub(crate) fn load(name: &str) -> Result<GraphDataset> {
     Ok(source.load(&ReadOptions::default(), &Cache::Off)?.dataset)
 }
 
+/// Whether a benchmark data set is where data are looked for.
+pub(crate) fn is_here(name: &str) -> bool {
+    DataFolders::locate().source(name).is_ok()
+}
+
 /// A graph of nodes: a block model of so many, or a data set by its name.
 pub(crate) fn nodes(name: &str) -> Result<GraphDataset> {
     match name.parse() {

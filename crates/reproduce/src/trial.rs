@@ -55,7 +55,7 @@ pub(crate) struct Request {
     #[arg(long, value_name = "X")]
     dropout: Option<f64>,
     /// EGG's rank rule: threshold, relative, energy, squares, ratio or fixed, with its value.
-    #[arg(long, value_name = "RULE=X", value_parser = rank)]
+    #[arg(long, value_name = "RULE=X")]
     rank: Option<RankRule>,
     /// Soft EGG's: resolvent=X, sqrt or log1p.
     #[arg(long, value_name = "NAME", value_parser = filter)]
@@ -96,22 +96,6 @@ enum Flattening {
 enum Loss {
     Sum,
     Mean,
-}
-
-fn rank(text: &str) -> std::result::Result<RankRule, String> {
-    let (rule, value) = text
-        .split_once('=')
-        .ok_or("a rule and a value are needed: relative=0.1")?;
-    let number = || value.parse::<f64>().map_err(|error| format!("{value}: {error}"));
-    Ok(match rule {
-        "fixed" => RankRule::Fixed(value.parse().map_err(|error| format!("{value}: {error}"))?),
-        "ratio" => RankRule::Ratio(number()?),
-        "threshold" => RankRule::Threshold(number()?),
-        "relative" => RankRule::Relative(number()?),
-        "energy" => RankRule::Energy(number()?),
-        "squares" => RankRule::Squares(number()?),
-        _ => return Err(format!("there is no rank rule {rule:?}")),
-    })
 }
 
 fn filter(text: &str) -> std::result::Result<FilterConfig, String> {

@@ -23,10 +23,10 @@ mod summary;
 #[cfg(feature = "serde")]
 pub use checksum::{Unsealed, checksum, seal, unseal};
 pub use compare::{Comparison, Pair, Verdict, holm, paired, welch};
-pub use machine::{Machine, processor, vector_instructions};
+pub use machine::{Machine, cores, processor};
 pub use markdown::markdown_table;
 pub use openblas_kernels::better_openblas_kernels;
 pub use ranking::Ranking;
 pub use sign_test::sign_test;
 pub use student::two_sided_p;
-pub use summary::Summary;
+pub use summary::{Summary, median};

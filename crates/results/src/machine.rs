@@ -13,13 +13,18 @@ pub fn processor() -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// The widest vectors of the processor that programs here use: they decide in which
-/// order sums are rounded, and so on which machines a result repeats bit for bit.
+/// Cores, or threads of cores, that this process may use.
 ///
 /// ```
-/// assert!(!egg_results::vector_instructions().is_empty());
+/// assert!(egg_results::cores() >= 1);
 /// ```
-pub fn vector_instructions() -> &'static str {
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The widest vectors of the processor that programs here use: they decide in which
+/// order sums are rounded, and so on which machines a result repeats bit for bit.
+fn vector_instructions() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512f") {
@@ -51,8 +56,8 @@ pub struct Machine {
     pub cores: usize,
     /// Threads that the run was given.
     pub threads: usize,
-    /// What decides how sums are rounded: [`vector_instructions`] and the kernels of the BLAS
-    /// library, if there is one. `None` in records that did not keep it.
+    /// What decides how sums are rounded: the widest vectors of the processor and the kernels of the
+    /// BLAS library, if there is one. `None` in records that did not keep it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub arithmetic: Option<String>,
 }
@@ -64,7 +69,7 @@ impl Machine {
             os: std::env::consts::OS.to_owned(),
             architecture: std::env::consts::ARCH.to_owned(),
             processor: processor(),
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: cores(),
             threads,
             arithmetic: None,
         }

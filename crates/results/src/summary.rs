@@ -70,6 +70,20 @@ impl Summary {
     }
 }
 
+/// The middle number, or the mean of the middle two; `None` of none.
+///
+/// ```
+/// assert_eq!(egg_results::median(&[5.0, 1.0, 3.0]), Some(3.0));
+/// assert_eq!(egg_results::median(&[5.0, 1.0, 3.0, 2.0]), Some(2.5));
+/// assert_eq!(egg_results::median(&[]), None);
+/// ```
+pub fn median(numbers: &[f64]) -> Option<f64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some((sorted[last / 2] + sorted[last.div_ceil(2)]) / 2.0)
+}
+
 /// `0.7500 ± 0.0500`, with as many digits as asked for (4).
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,10 +17,6 @@ pub(super) struct Conditions {
     pub(super) json: Value,
 }
 
-pub(super) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 fn cpu() -> String {
     egg_results::processor()
         .or_else(|| output_of(Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"])))
@@ -37,7 +33,7 @@ impl Conditions {
         peer: Result<&Value, &String>,
     ) -> Self {
         let (threads, processes, rounds) = (options.threads(), options.processes.get(), options.rounds());
-        let (cpu, cores) = (cpu(), cores());
+        let (cpu, cores) = (cpu(), egg_results::cores());
         let backend = backend.map(|backend| match backend.openblas() {
             Some(openblas) => openblas.to_string(),
             None => "pure Rust (faer)".to_owned(),

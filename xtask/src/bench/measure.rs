@@ -46,8 +46,7 @@ impl Figures {
     }
 
     pub(super) fn median(&self) -> f64 {
-        let n = self.sorted.len();
-        (self.sorted[(n - 1) / 2] + self.sorted[n / 2]) / 2.0
+        egg_results::median(&self.sorted).unwrap_or(f64::NAN)
     }
 }
 

@@ -118,7 +118,7 @@ impl Options {
 
     fn threads(&self) -> usize {
         self.threads
-            .map_or_else(|| machine::cores().min(2), NonZeroUsize::get)
+            .map_or_else(|| egg_results::cores().min(2), NonZeroUsize::get)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What came of it: the record, the table, the summary.
 
 use egg_gnn::cluster::pipeline::{ClusterReport, NodeClusteringConfig, NodeEmbedding};
+use egg_gnn::results::Summary;
 use egg_report::{Clustering, Embedding, Estimate, Kind, Losses, Record};
 use serde_json::{Value, json};
 
@@ -97,9 +98,7 @@ pub(super) fn record_of(
                 .map(|(name, measure)| (name.to_owned(), estimate(measure)))
                 .to_vec(),
             dimension: row.reports.first().map(|report| report.dimension as u64),
-            captured: captured
-                .first()
-                .map(|_| captured.iter().sum::<f64>() / captured.len() as f64),
+            captured: Summary::of(&captured, 0).map(|captured| captured.mean),
             embedding: row.embedding.clone(),
             // The same H, the same training.
             losses: if index == 0 { losses.to_vec() } else { Vec::new() },
@@ -176,8 +175,8 @@ pub(super) fn tell(
                 (true, _) => format!("{:.4}", estimate.mean),
             });
         }
-        let captured = values(row, |report| Some(report.captured));
-        let captured = captured.iter().sum::<f64>() / captured.len().max(1) as f64;
+        let captured = Summary::of(&values(row, |report| Some(report.captured)), 0);
+        let captured = captured.map_or(0.0, |captured| captured.mean);
         cells.push(format!("{:.1} %", 100.0 * captured));
         table.row(cells);
     }

@@ -4,7 +4,7 @@ mod fetch;
 mod list;
 mod verify;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use egg_gnn::datasets::{DataFolders, DatasetEntry, Registry, VARIABLE};
@@ -74,11 +74,13 @@ impl Place {
 
     /// Where data sets are looked for.
     fn folders(&self) -> DataFolders {
-        match &self.datasets {
-            Some(folder) => DataFolders::only(folder),
-            None => DataFolders::locate(),
-        }
+        folders(self.datasets.as_deref())
     }
+}
+
+/// The data folder that was named, or all in which data sets are looked for.
+pub(crate) fn folders(named: Option<&Path>) -> DataFolders {
+    named.map_or_else(DataFolders::locate, DataFolders::only)
 }
 
 /// The data sets of these names, each once, in the order of the registry; without names, all.

@@ -8,6 +8,7 @@ use clap::Args;
 use egg_cluster::metrics::Agreement;
 use egg_cluster::pipeline::{Clusterer, ClusteringEvent, Links, NodeClustering, Preset, Timings};
 use egg_cluster::vgae::{Control, Likelihood};
+use egg_results::median;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -137,11 +138,10 @@ fn measure(graph: &str, request: &Request) -> Result<Line> {
     })?;
     let total_seconds = begin.elapsed().as_secs_f64();
     // The first epoch finds nothing in cache, so the steps between epochs count.
-    let mut steps: Vec<f64> = marks
+    let steps: Vec<f64> = marks
         .windows(2)
         .map(|pair| (pair[1] - pair[0]).as_secs_f64())
         .collect();
-    steps.sort_by(f64::total_cmp);
     let epoch_cpu_seconds = match (computed.first(), computed.last()) {
         (Some(first), Some(last)) if computed.len() > 1 => Some((last - first) / (computed.len() - 1) as f64),
         _ => None,
@@ -153,8 +153,8 @@ fn measure(graph: &str, request: &Request) -> Result<Line> {
         dimension: report.dimension,
         edges: dataset.edge_count(),
         epoch_cpu_seconds,
-        epoch_seconds: steps.get(steps.len() / 2).copied(),
-        epoch_seconds_best: steps.first().copied(),
+        epoch_seconds: median(&steps),
+        epoch_seconds_best: steps.iter().copied().min_by(f64::total_cmp),
         epochs: request.epochs,
         exact: request.exact,
         graph: graph.to_owned(),

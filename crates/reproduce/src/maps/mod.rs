@@ -22,7 +22,7 @@ use egg_pool::PoolingConfig;
 use record::MapRecord;
 
 /// At most so many graphs or nodes are drawn.
-pub const POINTS: usize = 4000;
+pub(crate) const POINTS: usize = 4000;
 
 /// Epochs on COLLAB at most: for a picture, not for a table.
 const EPOCHS: u64 = 30;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use egg_pool::model::Architecture;
 use egg_pool::protocol::{Cell as Setting, Protocol, RunRecord};
-use egg_results::Summary;
+use egg_results::{Summary, median};
 
 use super::Places;
 use super::published::Classification;
@@ -221,11 +221,10 @@ fn seen(record: &HalvingRecord) -> Vec<f64> {
 }
 
 /// Least, middle and most.
-fn ends(mut numbers: Vec<f64>) -> Option<(f64, f64, f64)> {
-    numbers.sort_by(f64::total_cmp);
-    let last = numbers.len().checked_sub(1)?;
-    let middle = (numbers[last / 2] + numbers[last.div_ceil(2)]) / 2.0;
-    Some((numbers[0], middle, numbers[last]))
+fn ends(numbers: &[f64]) -> Option<(f64, f64, f64)> {
+    let least = numbers.iter().copied().min_by(f64::total_cmp)?;
+    let most = numbers.iter().copied().max_by(f64::total_cmp)?;
+    Some((least, median(numbers)?, most))
 }
 
 /// What a choice among settings is worth, whichever pooling.
@@ -240,7 +239,7 @@ fn worth(page: &mut String, found: &[Searched]) {
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
     for one in found {
-        let range = |of: fn(&TriedRun) -> Option<f64>| match ends(firsts(&one.record, of)) {
+        let range = |of: fn(&TriedRun) -> Option<f64>| match ends(&firsts(&one.record, of)) {
             Some((least, middle, most)) => {
                 format!("{:.1}, {:.1}, {:.1}", 100.0 * least, 100.0 * middle, 100.0 * most)
             }
@@ -299,7 +298,7 @@ pub(super) fn number(search: &HalvingRecord, tested: Option<&RunRecord>, of: &st
             Some(format!("{:.1}", 100.0 * seen.mean - test.mean))
         }
         "test-range" => {
-            let (least, _, most) = ends(firsts(search, |run| run.test))?;
+            let (least, _, most) = ends(&firsts(search, |run| run.test))?;
             Some(format!("{:.1} to {:.1}", 100.0 * least, 100.0 * most))
         }
         _ => None,
@@ -341,9 +340,9 @@ mod tests {
 
     #[test]
     fn what_choosing_is_worth_by_hand() {
-        assert_eq!(ends(vec![3.0, 1.0, 2.0, 7.0]), Some((1.0, 2.5, 7.0)));
-        assert_eq!(ends(vec![3.0]), Some((3.0, 3.0, 3.0)));
-        assert_eq!(ends(Vec::new()), None);
+        assert_eq!(ends(&[3.0, 1.0, 2.0, 7.0]), Some((1.0, 2.5, 7.0)));
+        assert_eq!(ends(&[3.0]), Some((3.0, 3.0, 3.0)));
+        assert_eq!(ends(&[]), None);
         let record = made_up::search();
         assert!((by_test(&record).unwrap() - 4.0).abs() < 1e-9);
         assert_eq!(seen(&record), [0.80, 0.70]);

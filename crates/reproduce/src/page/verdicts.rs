@@ -139,7 +139,7 @@ fn test_over_train(record: &RunRecord) -> f64 {
         .into_iter()
         .map(|(train, test)| test as f64 / train as f64)
         .collect();
-    ratios.iter().sum::<f64>() / ratios.len().max(1) as f64
+    Summary::of(&ratios, 0).map_or(0.0, |ratios| ratios.mean)
 }
 
 /// Whether all repetitions are on one split.

@@ -4,14 +4,13 @@ use std::num::NonZeroUsize;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use egg_datasets::DataFolders;
 use egg_pool::protocol::Protocol;
 
 use crate::budget::Length;
 use crate::cell::{DATASETS, OURS, POOLINGS};
 use crate::cluster::{self, PresetName};
 use crate::command::known;
-use crate::maps;
+use crate::{data, maps};
 
 /// Runs the paper's experiments and keeps every repetition in docs/results/, one file per cell, written as it
 /// goes; makes docs/RESULTS.md of them.
@@ -119,17 +118,15 @@ impl Request {
             return self.dataset.clone();
         }
         // Its file is not to be had everywhere. Named, it is an error that says so.
-        let here = |name: &&str| *name != "Wiki-CS" || has_wiki_cs();
+        let here = |name: &&str| {
+            let here = *name != "Wiki-CS" || data::is_here(name);
+            if !here {
+                println!("{name}: no data; `egg data fetch {name}` gets it");
+            }
+            here
+        };
         all.iter().copied().filter(here).collect()
     }
-}
-
-fn has_wiki_cs() -> bool {
-    let found = DataFolders::locate().source("Wiki-CS").is_ok();
-    if !found {
-        println!("Wiki-CS: no data; `egg data fetch Wiki-CS` gets it");
-    }
-    found
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use egg_cluster::vgae::Likelihood;
-use egg_results::markdown_table;
+use egg_results::{markdown_table, median};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
@@ -146,7 +146,7 @@ pub fn run(request: &Request) -> Result<()> {
         let message = format!("no sweep has \"{}\" in its name; there are:", request.only);
         return Err(Error::measurement(format!("{message}\n{}", names.join("\n"))));
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = egg_results::cores();
     let threads = request.threads.map_or(cores.min(2), NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(Error::measurement)?;
@@ -159,9 +159,9 @@ pub fn run(request: &Request) -> Result<()> {
                     .seconds(request.rounds.get())
                     .map_err(|e| e.to_string())
             });
-            let mut seconds = seconds.map_err(Error::measurement)?;
-            seconds.sort_by(f64::total_cmp);
-            Ok((size, seconds[0], seconds[seconds.len() / 2]))
+            let seconds = seconds.map_err(Error::measurement)?;
+            let best = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+            Ok((size, best, median(&seconds).unwrap_or(f64::NAN)))
         });
         let points = points.collect::<Result<_>>()?;
         measured.push(Measured { sweep, points });
