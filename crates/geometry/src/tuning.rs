@@ -23,7 +23,7 @@ pub(crate) mod speed {
     /// (`linalg/product.rs`); in larger ones packing pays.
     pub(crate) const PRODUCT_NARROW: usize = 128;
 
-    /// Up to so many columns a product is made by `linalg/few_columns.rs`: OpenBLAS packs both
+    /// Up to so many columns a product is made by `linalg/product.rs` itself: OpenBLAS packs both
     /// operands of a product with a transpose, which takes longer than the product.
     pub(crate) const PRODUCT_FEW_COLUMNS: usize = 8;
 

@@ -1,5 +1,5 @@
-//! Packed files that unpack to gigabytes, made in no time. (Taken in by the tests of
-//! xtask as well.)
+//! Packed files that unpack to gigabytes, made in no time. (Taken in by
+//! `crates/datasets/tests/suite/killed.rs` as well.)
 
 use std::fs::File;
 use std::io::Write;
@@ -64,7 +64,7 @@ pub(crate) fn zip(path: &Path, member: &str, head: &[u8], line: &[u8], bytes: u6
 }
 
 /// A gzip file, of a member for each block.
-#[allow(dead_code, reason = "xtask meets archives only")]
+#[allow(dead_code, reason = "egg-datasets meets archives only")]
 pub(crate) fn gzip(path: &Path, line: &[u8], bytes: u64) {
     let block = line.repeat(BLOCK / line.len());
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
