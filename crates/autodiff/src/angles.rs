@@ -16,7 +16,7 @@ use egg_geometry::{GrassmannPoint, principal_vectors};
 use egg_tensor::{Backward, Forward, Operand, Operation, apply};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-use crate::element::{Element, check_matrix, largest_of};
+use crate::element::{Element, check_finite, check_matrix};
 use crate::{Error, Result};
 
 /// The principal angles `0 <= theta_1 <= ... <= theta_q <= pi/2` between the
@@ -164,7 +164,7 @@ impl<T: Element> Operation<T, 2> for Comparison {
             Some(chain) => chain * of.scalar_gradient(),
             None => of.gradient.iter().map(|g| g.as_f64()).collect(),
         };
-        largest_of("gradient of the angles", upstream.view().insert_axis(Axis(0)))?;
+        check_finite("gradient of the angles", upstream.view().insert_axis(Axis(0)))?;
         let of_basis = |gradient: &Gradient| {
             let weighted = &gradient.coefficients * &upstream;
             let product = gradient.normals.dot(&weighted.t());
@@ -195,7 +195,7 @@ impl Spanned {
         let matrix = Array2::from_shape_fn((rows, columns), |(row, column)| {
             basis[row * columns + column].as_f64()
         });
-        largest_of("the basis", matrix.view())?;
+        check_finite("the basis", matrix.view())?;
         let point = GrassmannPoint::from_spanning(matrix.view())?;
         Ok(Self { matrix, point })
     }

@@ -38,21 +38,16 @@ pub(crate) fn check_matrix(what: &'static str, tensor: &Tracked) -> Result<(usiz
     }
 }
 
-/// `max |A|`, if all of it is finite.
-pub(crate) fn largest_of<T: Element>(what: &'static str, a: ArrayView2<'_, T>) -> Result<f64> {
-    let mut largest = 0.0;
-    for ((row, column), entry) in a.indexed_iter() {
-        let value = entry.as_f64();
-        if !value.is_finite() {
-            return Err(GeometryError::NonFinite {
-                what,
-                row,
-                column,
-                value,
-            }
-            .into());
+/// Refuses a matrix with anything but finite numbers.
+pub(crate) fn check_finite<T: Element>(what: &'static str, a: ArrayView2<'_, T>) -> Result<()> {
+    match a.indexed_iter().find(|(_, entry)| !entry.is_finite()) {
+        None => Ok(()),
+        Some(((row, column), entry)) => Err(GeometryError::NonFinite {
+            what,
+            row,
+            column,
+            value: entry.as_f64(),
         }
-        largest = f64::max(largest, value.abs());
+        .into()),
     }
-    Ok(largest)
 }

@@ -1,24 +1,13 @@
 //! A differentiable singular value decomposition.
 //!
-//! With `A = U diag(s) V^T` (thin) and `F_ij = 1 / (s_j^2 - s_i^2)`, i != j:
-//!
-//! ```text
-//! dL/dA = U [(F o (U^T G_U - G_U^T U)) S + S (F o (V^T G_V - G_V^T V)) + diag(g_s)] V^T
-//!       + (I - U U^T) G_U S^{-1} V^T + U S^{-1} G_V^T (I - V V^T)
-//! ```
-//!
-//! as in the paper, with `max(s, eps s_1)` for s in F and in `S^{-1}`; and since
-//! that alone still divides by 0 on a tie, with `x / (x^2 + e^2)` for `1 / x`,
-//! x = `(s_j^2 - s_i^2) / max(s_i, s_j)^2` and e =
-//! [`Scalar::GAP_GUARD`](egg_geometry::Scalar::GAP_GUARD).
+//! The arithmetic is [`egg_geometry::dense::SvdFactors`]'s; here it becomes one operation.
 
 use candle_core::{Shape, Tensor};
-use egg_geometry::Scalar;
-use egg_geometry::dense::{ThinSvd, multiply, thin_svd};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
+use egg_geometry::dense::SvdFactors;
+use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::batch::{Kernel, Runner};
-use crate::element::{Element, check_float, largest_of};
+use crate::element::{Element, check_float};
 use crate::{Error, Result};
 
 /// The default of [`svd_with_floor`].
@@ -127,15 +116,8 @@ struct Decomposition {
     floor: f64,
 }
 
-/// The factors of `A / scale`.
-#[derive(Debug, Default)]
-struct Saved {
-    svd: Option<ThinSvd>,
-    scale: f64,
-}
-
 impl Kernel for Decomposition {
-    type Saved = Saved;
+    type Saved = SvdFactors;
     type Scratch = ();
 
     fn name(&self) -> &'static str {
@@ -143,7 +125,7 @@ impl Kernel for Decomposition {
     }
 
     fn length(&self, n: usize, m: usize) -> usize {
-        (n + 1 + m) * n.min(m)
+        SvdFactors::length(n, m)
     }
 
     fn shape(&self, graphs: usize, _: usize, m: usize) -> Shape {
@@ -154,107 +136,21 @@ impl Kernel for Decomposition {
         &self,
         a: ArrayView2<'_, T>,
         out: &mut [T],
-        saved: &mut Saved,
+        factors: &mut SvdFactors,
         (): &mut (),
     ) -> Result<()> {
-        let largest = largest_of("the matrix to decompose", a)?;
-        saved.scale = if largest == 0.0 { 1.0 } else { largest };
-        let mut svd = thin_svd(a.mapv(|entry| entry.as_f64() / saved.scale).view())?;
-        fix_signs(&mut svd);
-        let s = svd.s.iter().map(|value| (value * saved.scale).min(f64::MAX));
-        let numbers = svd
-            .u
-            .iter()
-            .copied()
-            .chain(s)
-            .chain(svd.vt.t().iter().copied().collect::<Vec<_>>());
-        for (to, from) in out.iter_mut().zip(numbers) {
-            *to = T::rounded(from);
-        }
-        saved.svd = Some(svd);
-        Ok(())
+        factors.compute(a)?;
+        Ok(factors.write(out)?)
     }
 
     fn backward<T: Element>(
         &self,
-        a: ArrayView2<'_, T>,
+        _: ArrayView2<'_, T>,
         upstream: &[T],
-        mut out: ArrayViewMut2<'_, T>,
-        saved: &Saved,
+        out: ArrayViewMut2<'_, T>,
+        factors: &SvdFactors,
         (): &mut (),
     ) -> Result<()> {
-        let (n, m) = a.dim();
-        let k = n.min(m);
-        let Some(ThinSvd { u, s, vt }) = &saved.svd else {
-            return Ok(());
-        };
-        let upstream: Array2<f64> = Array2::from_shape_fn((n + 1 + m, k), |(row, column)| {
-            upstream[row * k + column].as_f64()
-        });
-        largest_of("gradient of the factors", upstream.view())?;
-        let (of_u, rest) = upstream.view().split_at(Axis(0), n);
-        let (of_s, of_v) = rest.split_at(Axis(0), 1);
-
-        let floor = self.floor * if s[0] > 0.0 { s[0] } else { 1.0 };
-        let floored = s.mapv(|value| value.max(floor));
-        let in_u = product(u.t(), of_u)?;
-        let in_v = product(vt.view(), of_v)?;
-        let inner = Array2::from_shape_fn((k, k), |(i, j)| {
-            if i == j {
-                return 0.0;
-            }
-            let f = inverse_difference::<T>(floored[j], floored[i]);
-            f * ((in_u[[i, j]] - in_u[[j, i]]) * s[j] + s[i] * (in_v[[i, j]] - in_v[[j, i]]))
-        });
-        // U [inner V^T + S^{-1} G_V^T (I - V V^T)] + (I - U U^T) G_U S^{-1} V^T
-        let mut right = product(inner.view(), vt.view())?;
-        if m > k {
-            let outside = &of_v.t() - &product(in_v.t(), vt.view())?;
-            right += &(outside / floored.view().insert_axis(Axis(1)));
-        }
-        let mut gradient = product(u.view(), right.view())?;
-        if n > k {
-            let outside = (&of_u - &product(u.view(), in_u.view())?) / &floored;
-            gradient += &product(outside.view(), vt.view())?;
-        }
-        // s goes with the scale of A, the vectors against it.
-        let direct = product((u * &of_s).view(), vt.view())?;
-        Zip::from(&mut out)
-            .and(&gradient)
-            .and(&direct)
-            .for_each(|to, vectors, values| {
-                let value = vectors / saved.scale + values;
-                *to = T::rounded(value.clamp(-T::LARGEST_GRADIENT, T::LARGEST_GRADIENT));
-            });
-        Ok(())
+        Ok(factors.gradient(upstream, self.floor, out)?)
     }
-}
-
-/// `1 / (a^2 - b^2)` of two positive numbers, 0 if they are equal.
-fn inverse_difference<T: Scalar>(a: f64, b: f64) -> f64 {
-    let top = a.max(b);
-    let x = (a - b) / top * ((a + b) / top);
-    x / (x * x + T::GAP_GUARD * T::GAP_GUARD) / top / top
-}
-
-/// Makes the largest entry of each left singular vector positive.
-fn fix_signs(svd: &mut ThinSvd) {
-    for (mut u, mut v) in svd.u.columns_mut().into_iter().zip(svd.vt.rows_mut()) {
-        let largest = u.iter().fold(
-            0.0,
-            |most: f64, entry| {
-                if entry.abs() > most.abs() { *entry } else { most }
-            },
-        );
-        if largest < 0.0 {
-            u.mapv_inplace(|entry| -entry);
-            v.mapv_inplace(|entry| -entry);
-        }
-    }
-}
-
-fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-    let mut c = Array2::zeros((a.nrows(), b.ncols()));
-    multiply(1.0, a, b, 0.0, &mut c.view_mut())?;
-    Ok(c)
 }

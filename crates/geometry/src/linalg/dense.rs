@@ -12,6 +12,8 @@ use crate::embedding::workspace::matrix_ref;
 use crate::error::Result;
 use crate::linalg::{self, Decompose, EighWorkspace, InvertWorkspace, Svd};
 
+pub use crate::linalg::svd_factors::SvdFactors;
+
 /// Memory that decompositions use and leave behind; one per thread.
 ///
 /// ```

@@ -20,6 +20,7 @@ mod product;
 mod pure;
 mod small_eigen;
 mod small_inverse;
+mod svd_factors;
 
 pub(crate) use product::{gram, multiply};
 pub(crate) use small_eigen::{Definiteness, SolveWorkspace, TridiagonalForm};
