@@ -8,7 +8,7 @@ use crate::backend::PURE_RUST_FLAGS;
 /// A stage that takes this many times its budget is ended ...
 const PATIENCE: u32 = 4;
 /// ... but none before this: a quick one may wait for a registry, or for a disk.
-const LEAST_LIMIT: Duration = Duration::from_secs(120);
+const LEAST_LIMIT: Duration = Duration::from_secs(300);
 /// How much longer test stages may take with `--full`.
 const FULL: u32 = 5;
 /// Where everything is compiled that else is only packed.
@@ -64,7 +64,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage("setup", "find or install OpenBLAS", Check::Setup, On::Neither, 45),
     stage("format", "cargo fmt", Check::Format, On::Neither, 5),
     stage("clippy-openblas", "lints, OpenBLAS backend", Check::Clippy, On::OpenBlas, 105),
-    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 30),
+    stage("clippy-pure-rust", "lints, pure-Rust backend", Check::Clippy, On::PureRust, 90),
     stage("xtask", "tests of xtask itself", Check::Xtask, On::Neither, 25),
     stage("test-openblas", "tests, OpenBLAS backend", Check::Tests, On::OpenBlas, 840),
     stage("test-pure-rust", "tests, pure-Rust backend (crates above it with --full)", Check::Tests, On::PureRust, 150),
@@ -177,13 +177,19 @@ impl Stage {
         };
         let is_second_backend = self.on == On::PureRust && !pure && !full;
         let packages_of = |all| if is_second_backend { BACKEND_CRATES } else { all };
+        // Benchmarks and examples are the same on both backends.
+        let targets = if is_second_backend {
+            "--lib --tests"
+        } else {
+            "--all-targets"
+        };
         match self.check {
             Check::Setup => vec![],
             Check::Format => vec![step("fmt --all --check")],
             Check::Clippy => {
                 let packages = packages_of("--workspace");
                 let mut steps = vec![step(&format!(
-                    "clippy {packages} {flags} --all-targets -- -D warnings"
+                    "clippy {packages} {flags} {targets} -- -D warnings"
                 ))];
                 // In the workspace others turn on the convolutions of egg-graph and the downloads of
                 // egg-datasets, and the tests of egg-nn its feature for candle-nn.
@@ -200,7 +206,7 @@ impl Stage {
                 // Criterion's benches run each measurement once here, as a
                 // smoke test. Doctests are not among "all targets".
                 let packages = packages_of(ALL);
-                let run = format!("test {packages} {flags} --all-targets --no-fail-fast");
+                let run = format!("test {packages} {flags} {targets} --no-fail-fast");
                 let compile = Step {
                     compiles: true,
                     ..step(&format!("{run} --no-run"))
@@ -316,6 +322,7 @@ mod tests {
         // The second backend is looked at where it is met, and everywhere with `--full` or where it is the only one.
         for name in ["clippy-pure-rust", "test-pure-rust"] {
             assert!(lines(name, false, false)[0].contains("-p egg-geometry --no-default-features"));
+            assert!(lines(name, false, false)[0].contains("--lib --tests"));
             for (pure, full) in [(true, false), (false, true)] {
                 assert!(lines(name, pure, full)[0].contains("--workspace"));
             }
