@@ -9,7 +9,7 @@ use crate::process;
 use crate::setup::{self, Install};
 use crate::workspace::Workspace;
 
-/// Builds the program of the `package` that cargo is told of and calls it: `ours` first, then the user's `words`.
+/// Builds the program of the `package` that the words for cargo name, and calls it: `ours` first, then the user's `words`.
 pub(crate) fn run(
     workspace: &Workspace,
     package: &[&str],

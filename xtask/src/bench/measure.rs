@@ -10,7 +10,7 @@ use super::suite::{Comparison, Side};
 /// A pause between turns. A BLAS keeps its idle threads spinning, in OpenBLAS
 /// for 2^28 cycles, about a tenth of a second, which would take a core from the
 /// other side.
-pub(super) const SETTLE: Duration = Duration::from_millis(250);
+pub(super) const PAUSE: Duration = Duration::from_millis(250);
 
 /// The times of one side, in seconds, or its peaks of memory, in MB; in order of size.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,18 +111,18 @@ pub(super) type Runner<'a> = dyn FnMut(&str) -> Result<Answer, String> + 'a;
 pub(super) fn compare(
     comparison: &Comparison,
     rounds: usize,
-    settle: Duration,
+    pause: Duration,
     ours: &mut Runner<'_>,
     mut peer: Option<&mut Runner<'_>>,
 ) -> Measured {
     let mut our_answers = Vec::new();
     let mut other_answers = Vec::new();
     let mut one_round = || {
-        let mine = turn(ours, comparison.ours, settle)?;
+        let mine = turn(ours, comparison.ours, pause)?;
         our_answers.push(mine);
         let theirs = match (comparison.side, &mut peer) {
-            (Side::Ours, _) => turn(ours, comparison.other, settle)?,
-            (Side::Peer, Some(peer)) => turn(peer, comparison.other, settle)?,
+            (Side::Ours, _) => turn(ours, comparison.other, pause)?,
+            (Side::Peer, Some(peer)) => turn(peer, comparison.other, pause)?,
             (Side::Peer, None) => return Ok(()),
         };
         other_answers.push(theirs);
@@ -137,8 +137,8 @@ pub(super) fn compare(
     }
 }
 
-fn turn(runner: &mut Runner<'_>, task: &str, settle: Duration) -> Result<Answer, String> {
-    thread::sleep(settle);
+fn turn(runner: &mut Runner<'_>, task: &str, pause: Duration) -> Result<Answer, String> {
+    thread::sleep(pause);
     runner(task)
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_decide_and_bests_are_told() {
+    fn medians_decide_and_bests_are_reported() {
         let mut ours = scripted(&[1.0, 9.0, 2.0], Some(5.0));
         let mut peer = scripted(&[8.0, 4.0, 6.0], Some(5.000001));
         let measured = compare(&COMPARISON, 3, Duration::ZERO, &mut ours, Some(&mut peer));

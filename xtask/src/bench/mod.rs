@@ -259,8 +259,8 @@ fn measured(
         let mut ours = |task: &str| ours.run(task);
         let mut peer = peer.as_mut().ok().map(|peer| |task: &str| peer.run(task));
         let peer = peer.as_mut().map(|peer| peer as &mut Runner<'_>);
-        let (rounds, settle) = (options.rounds(), measure::SETTLE);
-        results.push(measure::compare(comparison, rounds, settle, &mut ours, peer));
+        let (rounds, pause) = (options.rounds(), measure::PAUSE);
+        results.push(measure::compare(comparison, rounds, pause, &mut ours, peer));
     }
     let peer = peer.as_ref().map(|peer| &peer.ready);
     let conditions = Conditions::new(options, suite, backend.as_ref(), &ours.ready, peer);

@@ -72,7 +72,7 @@ fn block<'a>(text: &'a str, language: &str) -> Option<&'a str> {
 /// about must do without, or a program that does not say what it is there to say.
 pub(super) fn judge(step: &Step, said: &[String]) -> Result<(), String> {
     if step.runs() {
-        return match told(said) {
+        return match has_both_results(said) {
             true => Ok(()),
             false => Err("the README's example of the geometry did not print angles and a distance".into()),
         };
@@ -86,7 +86,7 @@ pub(super) fn judge(step: &Step, said: &[String]) -> Result<(), String> {
 
 /// Whether the program said what it is there to say: the angles and a distance
 /// that is one, between 0 and that of perpendicular planes.
-fn told(lines: &[String]) -> bool {
+fn has_both_results(lines: &[String]) -> bool {
     let distance = lines.iter().find_map(|line| line.strip_prefix("geodesic "));
     let distance = distance.and_then(|number| number.parse::<f64>().ok());
     lines.iter().any(|line| line.starts_with("angles ["))
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn what_the_program_says_is_looked_at() {
         let lines = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
-        assert!(told(&lines("angles [0.0, 0.4]\ngeodesic 0.4")));
-        assert!(!told(&lines("angles [0.0, 0.4]\ngeodesic NaN")));
-        assert!(!told(&lines("geodesic 0.4")));
-        assert!(!told(&[]));
+        assert!(has_both_results(&lines("angles [0.0, 0.4]\ngeodesic 0.4")));
+        assert!(!has_both_results(&lines("angles [0.0, 0.4]\ngeodesic NaN")));
+        assert!(!has_both_results(&lines("geodesic 0.4")));
+        assert!(!has_both_results(&[]));
     }
 }
