@@ -39,21 +39,13 @@ pub enum Error {
         /// What it must satisfy.
         requirement: &'static str,
     },
-    /// A setting that belongs to another pooling.
-    #[error("{pooling} pooling has no setting {setting}; leave it out")]
-    PoolingSetting {
-        /// The pooling's name.
-        pooling: &'static str,
-        /// The setting.
-        setting: &'static str,
-    },
-    /// No pooling has this name.
-    #[error("there is no pooling {name:?}; the poolings are {}", known.join(", "))]
-    UnknownPooling {
-        /// The name asked for.
-        name: String,
-        /// The names that there are.
-        known: &'static [&'static str],
+    /// The settings of a pooling or convolution can't be used.
+    #[error("{kind}: {reason}")]
+    Component {
+        /// Its name.
+        kind: String,
+        /// What is wrong.
+        reason: String,
     },
     /// Offsets and neighbours don't make undirected graphs side by side.
     #[error("not the structure of a batch: {problem}")]

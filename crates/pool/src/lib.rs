@@ -3,13 +3,13 @@
 //!
 //! ```
 //! use egg_graph::synthetic::CovarianceSet;
-//! use egg_pool::model::Architecture;
+//! use egg_pool::convolution::Gcn;
 //! use egg_pool::protocol::{Experiment, Protocol, RunOptions};
 //! use std::ops::ControlFlow;
 //!
 //! let dataset = CovarianceSet { graphs: 60, ..Default::default() }
 //!     .generate(&mut <rand_chacha::ChaCha8Rng as rand::SeedableRng>::seed_from_u64(0))?;
-//! let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "egg".parse()?)?;
+//! let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "egg".parse()?)?;
 //! (experiment.repetitions, experiment.training.max_epochs) = (2, 2); // 10 and 200 in the paper
 //! let graphs = experiment.prepare(dataset)?; // features and propagation matrices, once
 //! let report = experiment.run(&graphs, &RunOptions::default(), &|repetition, event| {
@@ -53,22 +53,24 @@
     )
 )]
 
+mod component;
+pub mod convolution;
 pub mod data;
 mod error;
 pub mod folder;
 mod json;
 pub mod metrics;
 pub mod model;
-mod pooling;
+pub mod pooling;
 pub mod protocol;
 mod structure;
 pub mod train;
 
 pub use error::{Error, Result};
-pub use pooling::{
-    AttentionPooling, Coarser, EdgePooling, EggPooling, FilterConfig, PanPooling, Pooled, Pooling,
-    PoolingConfig, RandomPooling, SagPooling, SegmentPooling, SoftEggPooling, TopKPooling,
-};
+pub use component::Settings;
+pub use convolution::{Convolution, ConvolutionConfig, ConvolutionSettings, register_convolution};
+pub use metrics::register_metric;
+pub use pooling::{Coarser, Pooled, Pooling, PoolingConfig, PoolingSettings, register_pooling};
 pub use structure::Structure;
 
 /// Runs the example of the package's front page.

@@ -5,13 +5,14 @@ use std::fmt::Debug;
 use candle_core::DType;
 use egg_nn::{Pass, Tracked};
 
+use crate::component::Registry;
 use crate::error::{Error, Result};
 use crate::structure::Structure;
 
 mod assignment;
 mod attention;
+mod concat;
 mod config;
-mod config_text;
 mod contraction;
 mod edge;
 mod egg;
@@ -24,18 +25,41 @@ mod readout;
 mod sag;
 mod select;
 mod sign;
+mod soft_egg;
 mod sort_key;
 mod topk;
 
-pub use attention::AttentionPooling;
-pub use config::{FilterConfig, PoolingConfig};
-pub use edge::EdgePooling;
-pub use egg::{EggPooling, SoftEggPooling};
-pub use pan::PanPooling;
-pub use random::RandomPooling;
-pub use readout::SegmentPooling;
-pub use sag::SagPooling;
-pub use topk::TopKPooling;
+pub(crate) use assignment::{Assignment, as_u32};
+pub use attention::{Attention, AttentionPooling};
+pub use concat::{Concat, ConcatPooling};
+pub use config::{PoolingConfig, PoolingSettings, register_pooling};
+pub use edge::{Edge, EdgePooling};
+pub use egg::{Egg, EggPooling};
+pub use pan::{Pan, PanPooling};
+pub use random::{Random, RandomPooling};
+pub use readout::{Avg, Max, SegmentPooling, Sum};
+pub use sag::{Sag, SagPooling};
+pub use soft_egg::{FilterConfig, SoftEgg, SoftEggPooling};
+pub use topk::{TopK, TopKPooling};
+
+/// The poolings that are built in. A new one is its file and its line here.
+static POOLINGS: Registry<PoolingConfig> = Registry::new(
+    "pooling",
+    &[
+        PoolingConfig::entry::<Egg>(),
+        PoolingConfig::entry::<SoftEgg>(),
+        PoolingConfig::entry::<Sum>(),
+        PoolingConfig::entry::<Avg>(),
+        PoolingConfig::entry::<Max>(),
+        PoolingConfig::entry::<Attention>(),
+        PoolingConfig::entry::<TopK>(),
+        PoolingConfig::entry::<Sag>(),
+        PoolingConfig::entry::<Edge>(),
+        PoolingConfig::entry::<Pan>(),
+        PoolingConfig::entry::<Random>(),
+        PoolingConfig::entry::<Concat>(),
+    ],
+);
 
 /// Raised whenever EGG with the same settings would keep other directions of the same
 /// rows: from 2 on, noise is told from rank by the norm of the rows, not by their number.
@@ -57,9 +81,9 @@ pub(crate) const RANK_RULES: u64 = 2;
 /// | `edge` | [`EdgePooling`] | the mean after the best edges are contracted |
 /// | `pan` | [`PanPooling`] | the mean of those with the best rows and paths |
 /// | `random` | [`RandomPooling`] | the mean of some (a control) |
-/// | `blind` | [`SegmentPooling`] | the sum, without convolutions (a control; the model's part) |
+/// | `concat` | [`ConcatPooling`] | several poolings side by side |
 ///
-/// A [`PoolingConfig`] names one. Readouts, the first six names, give the same
+/// A [`PoolingConfig`] names one. Readouts, the first six names and `concat`, give the same
 /// however a graph's nodes are numbered, to rounding. Coarsenings do so where scores
 /// are distinct; of equal ones the lower number wins.
 ///
@@ -148,7 +172,12 @@ pub struct Coarser {
 
 /// Refuses rows that aren't the nodes', a width the pooling wasn't built for,
 /// and a type that is not that of its parameters.
-fn check_input(
+///
+/// For a pooling's first line; its other inputs are trusted.
+///
+/// # Errors
+/// [`Error::PoolingInput`] or [`Error::Layer`].
+pub fn check_input(
     pooling: &'static str,
     h: &Tracked,
     structure: &Structure,
@@ -177,7 +206,10 @@ fn check_input(
 }
 
 /// Refuses rows without numbers.
-fn check_features(pooling: &'static str, features: usize) -> Result<()> {
+///
+/// # Errors
+/// [`Error::PoolingParameter`].
+pub fn check_features(pooling: &'static str, features: usize) -> Result<()> {
     if features > 0 {
         return Ok(());
     }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use egg_graph::conv::{SparseMatrix, spmm};
 use egg_graph::{CsrMatrix, GraphBatch};
-use egg_nn::Segments;
+use egg_nn::{Segments, Tracked};
 
 use crate::error::{Error, Result};
+use crate::pooling::{Assignment, as_u32};
 
 /// The graphs of a batch, without their features: where each one's nodes begin,
 /// and the weighted neighbours of each node.
@@ -124,5 +126,46 @@ impl Structure {
     /// coarsening made them.
     pub fn adjacency(&self) -> &CsrMatrix {
         &self.adjacency
+    }
+
+    /// `sum_v a_v h_v` over the nodes of each graph: rows n x m and weights n x 1 ->
+    /// graphs x m.
+    ///
+    /// # Errors
+    /// [`Error::Structure`] unless there are a row and a weight for each node.
+    pub fn weighted_sum(&self, h: impl Into<Tracked>, weights: impl Into<Tracked>) -> Result<Tracked> {
+        let (h, weights, nodes) = (h.into(), weights.into(), self.node_count());
+        if h.dims().len() != 2 || h.dim(0)? != nodes || weights.dims() != [nodes, 1] {
+            return Err(Error::Structure {
+                problem: format!(
+                    "a weighted sum over {nodes} nodes needs a row and a weight for each, found {:?} and {:?}",
+                    h.dims(),
+                    weights.dims()
+                ),
+            });
+        }
+        let starts = self.offsets().iter().copied().map(as_u32).collect();
+        let graphs = Assignment::new(starts, (0..as_u32(nodes)).collect(), nodes);
+        graphs.weighted_sum(h, weights)
+    }
+
+    /// Gives every node the row of its graph: graphs x m -> n x m.
+    ///
+    /// ```
+    /// use candle_core::{Device, Tensor};
+    /// use egg_graph::CsrMatrix;
+    /// use egg_pool::Structure;
+    ///
+    /// let adjacency = CsrMatrix::new(vec![0, 1, 2, 2], vec![1, 0], vec![1.0, 1.0], 3)?;
+    /// let structure = Structure::new(&[0, 2, 3], adjacency)?;
+    /// let rows = Tensor::new(&[[1f32], [7.0]], &Device::Cpu)?;
+    /// assert_eq!(structure.broadcast_to_nodes(&rows)?.to_vec2::<f32>()?, [[1.0], [1.0], [7.0]]);
+    /// # Ok::<(), egg_pool::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Graph`] unless there is a row for each graph.
+    pub fn broadcast_to_nodes(&self, rows: impl Into<Tracked>) -> Result<Tracked> {
+        Ok(spmm(&SparseMatrix::membership(self.offsets())?, rows)?)
     }
 }

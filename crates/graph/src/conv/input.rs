@@ -83,6 +83,37 @@ impl NodeInput {
         }
     }
 
+    /// `x W^T + b`: a linear layer of whatever the input is.
+    ///
+    /// ```
+    /// use candle_core::{DType, Device};
+    /// use egg_graph::{Features, conv::NodeInput};
+    /// use egg_nn::{Linear, Parameters, Pass};
+    /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    ///
+    /// let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
+    /// let linear = Linear::new(&mut parameters.root(&mut ChaCha8Rng::seed_from_u64(0)), 3, 8)?;
+    /// let words = Features::one_hot(vec![2, 0], 3)?;
+    /// let x = NodeInput::from_features(&words, DType::F32, &Device::Cpu)?;
+    /// assert_eq!(x.linear(&linear, &mut Pass::Evaluation)?.dims(), [2, 8]);
+    /// # Ok::<(), egg_graph::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the widths differ, [`Error::Propagated`] of features that were
+    /// propagated.
+    pub fn linear(&self, layer: &Linear, pass: &mut Pass<'_>) -> Result<Tracked> {
+        self.check(layer)?;
+        if let Self::Dense(x) = self {
+            return Ok(layer.forward(x, pass)?);
+        }
+        let product = self.product(&pass.parameter(layer.weight()), pass)?;
+        Ok(match layer.bias() {
+            Some(bias) => product.broadcast_add(&pass.parameter(bias))?.into(),
+            None => product,
+        })
+    }
+
     /// Refuses an input that is not for a layer.
     pub(super) fn check(&self, linear: &Linear) -> Result<()> {
         if self.width() != linear.in_features() {

@@ -16,11 +16,14 @@ use crate::error::{Error, Result};
 /// assert_eq!(joined(JumpingKnowledge::Sum)?, [[3.0, 8.0]]);
 /// assert_eq!(joined(JumpingKnowledge::Concat)?, [[1.0, 5.0, 2.0, 3.0]]);
 /// assert_eq!(joined(JumpingKnowledge::Max)?, [[2.0, 5.0]]);
+/// assert_eq!(joined(JumpingKnowledge::Last)?, [[2.0, 3.0]]);
 /// # Ok::<(), egg_graph::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JumpingKnowledge {
+    /// The last layer alone counts.
+    Last,
     /// Added, as the paper does with the class scores of every layer.
     #[default]
     Sum,
@@ -46,6 +49,9 @@ impl JumpingKnowledge {
             });
         };
         let (rows, width) = first.dims2()?;
+        if self == Self::Last {
+            return Ok(Tensor::clone(rest.last().unwrap_or(first)).into());
+        }
         for layer in rest {
             let (found_rows, found_width) = layer.dims2()?;
             if found_rows != rows || (self != Self::Concat && found_width != width) {
@@ -62,7 +68,7 @@ impl JumpingKnowledge {
             }
         }
         Ok(match self {
-            Self::Sum => rest
+            Self::Last | Self::Sum => rest
                 .iter()
                 .try_fold(Tensor::clone(first), |sum, layer| sum + *layer)?
                 .into(),

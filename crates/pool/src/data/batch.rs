@@ -15,7 +15,7 @@ pub struct Batch {
     /// One row per node.
     pub input: NodeInput,
     /// What convolutions multiply with, as
-    /// [`GraphModel::convolved`](crate::model::GraphModel::convolved) asks.
+    /// [`GraphModel::propagation`](crate::model::GraphModel::propagation) asks.
     pub propagation: SparseMatrix,
     /// The propagation times the input, where it was made beforehand: for a first layer that
     /// can do with it ([`egg_graph::PropagatedFeatures`]).

@@ -15,7 +15,7 @@ use crate::structure::Structure;
 /// What a convolution multiplies node features with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Convolved {
+pub enum PropagationKind {
     /// `D^(-1/2) (A + I) D^(-1/2)`, GCN's.
     Normalised,
     /// `A`, GIN's.
@@ -28,11 +28,11 @@ pub enum Convolved {
 /// ```
 /// use candle_core::DType;
 /// use egg_graph::synthetic::CovarianceSet;
-/// use egg_pool::data::{Convolved, PreparedGraphs};
+/// use egg_pool::data::{PropagationKind, PreparedGraphs};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///
 /// let dataset = CovarianceSet::default().generate(&mut ChaCha8Rng::seed_from_u64(0))?;
-/// let graphs = PreparedGraphs::new(dataset, Convolved::Normalised, DType::F32)?;
+/// let graphs = PreparedGraphs::new(dataset, PropagationKind::Normalised, DType::F32)?;
 /// let batch = graphs.batch(&[3, 0, 8])?;
 /// assert_eq!((batch.len(), batch.input.width()), (3, 10));
 /// # Ok::<(), egg_pool::Error>(())
@@ -47,7 +47,7 @@ struct Shared {
     dataset: GraphDataset,
     propagation: Propagation,
     propagated: Option<PropagatedFeatures>,
-    convolved: Convolved,
+    kind: PropagationKind,
     dtype: DType,
     fingerprint: OnceLock<String>,
 }
@@ -57,19 +57,19 @@ impl PreparedGraphs {
     ///
     /// # Errors
     /// [`Error::NoFeatures`] if nodes have none.
-    pub fn new(dataset: GraphDataset, convolved: Convolved, dtype: DType) -> Result<Self> {
+    pub fn new(dataset: GraphDataset, kind: PropagationKind, dtype: DType) -> Result<Self> {
         if dataset.features().width() == 0 {
             return Err(Error::NoFeatures {
                 dataset: dataset.name().to_owned(),
             });
         }
-        let propagation = match convolved {
-            Convolved::Normalised => Propagation::gcn(&dataset),
-            Convolved::Sum => Propagation::sum(&dataset),
+        let propagation = match kind {
+            PropagationKind::Normalised => Propagation::gcn(&dataset),
+            PropagationKind::Sum => Propagation::sum(&dataset),
         };
         // GIN's first layer has a number to learn before its weight; and entries are f32.
-        let propagated = match (convolved, dtype) {
-            (Convolved::Normalised, DType::F32) => PropagatedFeatures::new(&propagation, dataset.features()),
+        let propagated = match (kind, dtype) {
+            (PropagationKind::Normalised, DType::F32) => PropagatedFeatures::new(&propagation, dataset.features()),
             _ => None,
         };
         Ok(Self {
@@ -77,7 +77,7 @@ impl PreparedGraphs {
                 dataset,
                 propagation,
                 propagated,
-                convolved,
+                kind,
                 dtype,
                 fingerprint: OnceLock::new(),
             }),
@@ -90,8 +90,8 @@ impl PreparedGraphs {
     }
 
     /// Which matrices were made.
-    pub fn convolved(&self) -> Convolved {
-        self.shared.convolved
+    pub fn propagation(&self) -> PropagationKind {
+        self.shared.kind
     }
 
     /// The type that models on it compute in.
@@ -145,11 +145,11 @@ impl PreparedGraphs {
     ///
     /// # use candle_core::DType;
     /// # use egg_graph::synthetic::CovarianceSet;
-    /// # use egg_pool::data::{Convolved, PreparedGraphs};
+    /// # use egg_pool::data::{PropagationKind, PreparedGraphs};
     /// # use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
     /// # let dataset = CovarianceSet::default().generate(&mut ChaCha8Rng::seed_from_u64(0))?;
     /// # let no_such = dataset.len();
-    /// let graphs = PreparedGraphs::new(dataset, Convolved::Normalised, DType::F32)?;
+    /// let graphs = PreparedGraphs::new(dataset, PropagationKind::Normalised, DType::F32)?;
     /// let mut sizes = Vec::new();
     /// let ended = graphs.each_batch([&[3, 0][..], &[8], &[no_such], &[1]], |batch| match batch {
     ///     Ok(batch) => {

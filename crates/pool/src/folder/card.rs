@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::saved::SavedConfig;
-use crate::metrics::Scores;
 use crate::train::{Outcome, PartReport, Stopped};
 
 /// What a person should know before using the model, in Markdown.
@@ -16,11 +15,11 @@ pub(super) fn card(config: &SavedConfig, outcome: &Outcome) -> String {
 
 fn write(text: &mut String, config: &SavedConfig, outcome: &Outcome) -> std::fmt::Result {
     let (model, training, data) = (&config.model, &config.training, &config.data);
-    let (architecture, pooling) = (model.architecture, model.pooling.name());
+    let (convolution, pooling) = (model.convolution.name(), model.pooling.name());
     writeln!(
         text,
         "# {} with {pooling} pooling, trained on {}\n",
-        architecture,
+        convolution,
         plain(&data.name)
     )?;
     let task = match training.objective.of_classes() {
@@ -121,21 +120,9 @@ fn plain(text: &str) -> String {
 }
 
 fn metrics(part: &PartReport) -> String {
-    match &part.scores {
-        Scores::Classes {
-            accuracy,
-            balanced_accuracy,
-            roc_auc,
-            ..
-        } => {
-            let mut text = format!("accuracy {accuracy:.4}, balanced accuracy {balanced_accuracy:.4}");
-            if let Some(auc) = roc_auc {
-                text += &format!(", ROC-AUC {auc:.4}");
-            }
-            text
-        }
-        Scores::Numbers { mae, mse } => format!("MAE {mae:.4}, RMSE {:.4}", mse.sqrt()),
-    }
+    let defined = part.scores.defined();
+    let named = defined.map(|(metric, value)| format!("{} {value:.4}", metric.name()));
+    named.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! What a trained model sees in graphs: their coordinates, and which nodes matter.
 
-use std::f32::consts::SQRT_2;
-
 use candle_core::{DType, Tensor};
 use egg_autodiff::{Embedder, Flatten, leverage};
 use egg_graph::{GraphDataset, batches};
@@ -10,7 +8,6 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use super::saved::TrainedModel;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
-use crate::pooling::PoolingConfig;
 
 /// Graphs and their nodes as a model sees them.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +22,9 @@ pub struct Embedding {
     pub offsets: Vec<usize>,
     /// Of models that pool with EGG.
     pub subspaces: Option<Subspaces>,
-    /// Of models whose pooling gives matrices: how these lie in a row, and their order.
-    matrices: Option<(Flatten, usize)>,
+    /// [`PoolingSettings::isometric_weights`](crate::pooling::PoolingSettings::isometric_weights)
+    /// of one layer.
+    isometric_weights: Vec<f32>,
 }
 
 impl Embedding {
@@ -35,14 +33,10 @@ impl Embedding {
     /// whatever the model reads.
     pub fn isometric(&self) -> Array2<f32> {
         let mut rows = self.graphs.clone();
-        if let Some((Flatten::Upper, order)) = self.matrices {
-            // Rows of the triangle, each from its diagonal on; of GIN's layers one after the other.
-            let lengths = (1..=order).rev();
-            let triangle =
-                lengths.flat_map(|length| (0..length).map(|at| if at == 0 { 1.0 } else { SQRT_2 }));
-            let weights: Vec<f32> = triangle.collect();
+        if !self.isometric_weights.is_empty() {
+            // Of several layers one after the other.
             for mut row in rows.rows_mut() {
-                for (entry, weight) in row.iter_mut().zip(weights.iter().cycle()) {
+                for (entry, weight) in row.iter_mut().zip(self.isometric_weights.iter().cycle()) {
                     *entry *= weight;
                 }
             }
@@ -73,13 +67,13 @@ impl TrainedModel {
     /// ```
     /// use egg_graph::synthetic::CovarianceSet;
     /// use egg_pool::folder::TrainedModel;
-    /// use egg_pool::model::Architecture;
+    /// use egg_pool::convolution::Gcn;
     /// use egg_pool::protocol::{Experiment, Protocol, RunOptions};
     /// use egg_pool::train::Silent;
     ///
     /// let dataset = CovarianceSet { graphs: 40, ..Default::default() }
     ///     .generate(&mut <rand_chacha::ChaCha8Rng as rand::SeedableRng>::seed_from_u64(0))?;
-    /// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "egg".parse()?)?;
+    /// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "egg".parse()?)?;
     /// experiment.training.max_epochs = 1;
     /// let graphs = experiment.prepare(dataset.clone())?;
     /// let trained = TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent)?;
@@ -94,11 +88,10 @@ impl TrainedModel {
         let config = self.config();
         let dataset = self.prepare(dataset)?;
         let network = self.model().network();
-        let graphs = PreparedGraphs::new(dataset, network.convolved(), DType::F32)?;
-        let embedder = match config.model.pooling {
-            PoolingConfig::Egg { rank, .. } if !config.model.is_blind() => {
-                Some(Embedder::new(rank, Flatten::Upper)?)
-            }
+        let graphs = PreparedGraphs::new(dataset, network.propagation(), DType::F32)?;
+        let blind = config.model.convolution.is_blind();
+        let embedder = match config.model.pooling.rank_rule() {
+            Some(rank) if !blind => Some(Embedder::new(rank, Flatten::Upper)?),
             _ => None,
         };
         let order: Vec<usize> = (0..graphs.dataset().len()).collect();
@@ -130,12 +123,9 @@ impl TrainedModel {
             nodes: stacked(&nodes)?,
             offsets: graphs.dataset().node_offsets().to_vec(),
             subspaces,
-            matrices: match config.model.pooling {
-                _ if config.model.is_blind() => None,
-                PoolingConfig::Egg { flatten, .. } | PoolingConfig::SoftEgg { flatten, .. } => {
-                    Some((flatten, config.model.hidden))
-                }
-                _ => None,
+            isometric_weights: match blind {
+                true => Vec::new(),
+                false => config.model.pooling.isometric_weights(config.model.hidden),
             },
         })
     }

@@ -53,7 +53,7 @@ impl TrainedModel {
         }
         let dataset = self.prepare(dataset)?;
         let network = self.model().network();
-        let graphs = PreparedGraphs::new(dataset, network.convolved(), DType::F32)?;
+        let graphs = PreparedGraphs::new(dataset, network.propagation(), DType::F32)?;
         let order: Vec<usize> = (0..graphs.dataset().len()).collect();
         let mut predictions = Vec::with_capacity(order.len());
         // One batch after the other: a data set may not fit twice into memory.
@@ -121,10 +121,10 @@ impl TrainedModel {
             }
         }
         let scores = match (rows.is_empty(), numbers.is_empty()) {
-            (false, _) => Some(Scores::of_logits(&truth, &rows)?),
+            (false, _) => Some(Scores::from_logits(&truth, &rows)?),
             (true, false) => {
                 let (truth, values): (Vec<f64>, Vec<f64>) = numbers.into_iter().unzip();
-                Some(Scores::of_numbers(&truth, &values)?)
+                Some(Scores::from_numbers(&truth, &values)?)
             }
             (true, true) => None,
         };

@@ -14,7 +14,6 @@ use crate::data::{InputFeatures, PreparedGraphs};
 use crate::error::{Error, Result};
 use crate::json;
 use crate::model::{Model, ModelConfig};
-use crate::pooling::PoolingConfig;
 use crate::protocol::Experiment;
 use crate::train::{Outcome, TrainConfig};
 
@@ -68,7 +67,7 @@ pub struct SavedConfig {
     pub training: TrainConfig,
     /// Which protocol, of which this is one repetition.
     pub protocol: String,
-    /// Of all randomness.
+    /// The random seed.
     pub seed: u64,
     /// Which repetition, counted from 1.
     pub repetition: usize,
@@ -86,7 +85,7 @@ impl SavedConfig {
 
     /// Whether what a rank rule keeps decides about its predictions.
     fn uses_rank_rules(&self) -> bool {
-        matches!(self.model.pooling, PoolingConfig::Egg { .. }) && !self.model.is_blind()
+        self.model.pooling.rank_rule().is_some() && !self.model.convolution.is_blind()
     }
 
     /// A data set with the feature columns that the model was trained with, found by what
@@ -114,14 +113,14 @@ impl SavedConfig {
 /// ```
 /// use egg_graph::synthetic::CovarianceSet;
 /// use egg_pool::folder::TrainedModel;
-/// use egg_pool::model::Architecture;
+/// use egg_pool::convolution::Gcn;
 /// use egg_pool::protocol::{Experiment, Protocol, RunOptions};
 /// use egg_pool::train::Silent;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///
 /// let small = CovarianceSet { graphs: 60, ..Default::default() };
 /// let dataset = small.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
-/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "egg".parse()?)?;
+/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "egg".parse()?)?;
 /// experiment.training.max_epochs = 2;
 /// let graphs = experiment.prepare(dataset.clone())?;
 /// let trained = TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent)?;
@@ -151,7 +150,7 @@ impl TrainedModel {
         graphs: &PreparedGraphs,
         repetition: usize,
         options: &crate::protocol::RunOptions,
-        observer: &mut dyn crate::train::Observer,
+        observer: &mut crate::train::EventObserver<'_>,
     ) -> Result<Self> {
         let splits = experiment.splits(graphs.dataset())?;
         let split = splits.get(repetition).ok_or_else(|| {

@@ -1,8 +1,28 @@
 //! Predicted classes against true ones.
 
+use egg_nn::Goal;
 use serde::{Deserialize, Serialize};
 
+use super::{Metric, MetricDefinition, MetricFunction};
 use crate::error::{Error, Result};
+
+impl Metric {
+    /// [`accuracy`].
+    pub const ACCURACY: Self = Self(&MetricDefinition {
+        name: "accuracy",
+        goal: Goal::Max,
+        range: 0.0..=1.0,
+        function: MetricFunction::Classes(|of| accuracy(of.truth, &of.predicted).map(Some)),
+    });
+
+    /// [`balanced_accuracy`].
+    pub const BALANCED_ACCURACY: Self = Self(&MetricDefinition {
+        name: "balanced-accuracy",
+        goal: Goal::Max,
+        range: 0.0..=1.0,
+        function: MetricFunction::Classes(|of| balanced_accuracy(of.truth, &of.predicted).map(Some)),
+    });
+}
 
 fn check(metric: &'static str, truth: &[u32], predicted: &[u32]) -> Result<()> {
     if truth.len() != predicted.len() {

@@ -1,80 +1,172 @@
-//! Metrics by name, and all that fit at once.
+//! Metrics by name.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::{PoisonError, RwLock};
 
 use egg_nn::Goal;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{
-    ConfusionMatrix, accuracy, average_precision, balanced_accuracy, mean_absolute_error, mean_squared_error,
-    roc_auc,
-};
+use super::METRICS;
 use crate::error::{Error, Result};
 
-/// What a run is judged by.
+/// Those that the program added to [`METRICS`].
+static ADDED: RwLock<Vec<Metric>> = RwLock::new(Vec::new());
+
+/// A metric: its name, which way it gets better, and how it is computed.
+///
+/// ```
+/// use egg_nn::Goal;
+/// use egg_pool::metrics::{ClassPredictions, Metric, MetricDefinition, MetricFunction, register_metric};
+///
+/// /// The share of items that are taken for another class.
+/// fn error_rate(of: &ClassPredictions<'_>) -> egg_pool::Result<Option<f64>> {
+///     let wrong = of.truth.iter().zip(&of.predicted).filter(|(truth, guess)| truth != guess);
+///     Ok(Some(wrong.count() as f64 / of.truth.len() as f64))
+/// }
+///
+/// static ERROR_RATE: MetricDefinition = MetricDefinition {
+///     name: "error-rate",
+///     goal: Goal::Min,
+///     range: 0.0..=1.0,
+///     function: MetricFunction::Classes(error_rate),
+/// };
+/// register_metric(&ERROR_RATE)?;
+/// let metric: Metric = "error-rate".parse()?;
+/// assert_eq!(metric.goal(), Goal::Min);
+/// # Ok::<(), egg_pool::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct MetricDefinition {
+    /// The name in settings and records: lower-case letters, digits, hyphens.
+    pub name: &'static str,
+    /// Which way it gets better.
+    pub goal: Goal,
+    /// The values it can have; a record with another one is damaged.
+    pub range: RangeInclusive<f64>,
+    /// How it is computed, and of what.
+    pub function: MetricFunction,
+}
+
+/// How a metric is computed. `None` where it is not defined, as ROC-AUC is not of three classes.
+#[derive(Debug, Clone, Copy)]
+pub enum MetricFunction {
+    /// Of predicted classes.
+    Classes(fn(&ClassPredictions<'_>) -> Result<Option<f64>>),
+    /// Of true and predicted numbers.
+    Numbers(fn(&[f64], &[f64]) -> Result<Option<f64>>),
+}
+
+/// Predicted classes, item by item.
+#[derive(Debug, Clone)]
+pub struct ClassPredictions<'a> {
+    /// The true class.
+    pub truth: &'a [u32],
+    /// The class with the largest score.
+    pub predicted: Vec<u32>,
+    /// The score of each class, on the scale of logits.
+    pub logits: &'a [Vec<f64>],
+}
+
+/// What a run is judged by: one of the metrics of this module, or one of one's own.
 ///
 /// ```
 /// use egg_pool::metrics::Metric;
-/// assert_eq!("roc-auc".parse::<Metric>()?, Metric::RocAuc);
-/// assert_eq!(Metric::Accuracy.to_string(), "accuracy");
+/// assert_eq!("roc-auc".parse::<Metric>()?, Metric::ROC_AUC);
+/// assert_eq!(Metric::ACCURACY.to_string(), "accuracy");
 /// # Ok::<(), egg_pool::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// [`accuracy`].
-    Accuracy,
-    /// [`balanced_accuracy`].
-    BalancedAccuracy,
-    /// [`roc_auc`] of the second of two classes.
-    RocAuc,
-    /// [`average_precision`] of the second of two classes.
-    AveragePrecision,
-    /// [`mean_absolute_error`].
-    Mae,
-    /// [`mean_squared_error`].
-    Mse,
-    /// [`root_mean_squared_error`](super::root_mean_squared_error).
-    Rmse,
+#[derive(Clone, Copy)]
+pub struct Metric(pub(super) &'static MetricDefinition);
+
+/// Makes a metric available by its name, and part of all [`Scores`](super::Scores) from
+/// then on. To register it again changes nothing.
+///
+/// # Errors
+/// [`Error::Component`] if another metric has the name, or the name has other characters.
+pub fn register_metric(definition: &'static MetricDefinition) -> Result<()> {
+    let refuse = |reason: &str| {
+        Err(Error::Component {
+            kind: definition.name.to_owned(),
+            reason: reason.to_owned(),
+        })
+    };
+    if !crate::component::is_name(definition.name) {
+        return refuse("a name consists of lower-case letters, digits and hyphens");
+    }
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    let same = METRICS
+        .iter()
+        .chain(&*added)
+        .find(|metric| metric.name() == definition.name);
+    match same {
+        Some(known) if std::ptr::eq(known.0, definition) => Ok(()),
+        Some(_) => refuse("there is another metric of this name"),
+        None => {
+            added.push(Metric(definition));
+            Ok(())
+        }
+    }
 }
 
 impl Metric {
-    /// All there are.
-    pub const ALL: [Self; 7] = [
-        Self::Accuracy,
-        Self::BalancedAccuracy,
-        Self::RocAuc,
-        Self::AveragePrecision,
-        Self::Mae,
-        Self::Mse,
-        Self::Rmse,
-    ];
+    /// All there are: those of this module, then those that were
+    /// [registered](register_metric).
+    pub fn all() -> Vec<Self> {
+        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+        METRICS.iter().chain(&*added).copied().collect()
+    }
 
     /// As it is written in settings.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Accuracy => "accuracy",
-            Self::BalancedAccuracy => "balanced-accuracy",
-            Self::RocAuc => "roc-auc",
-            Self::AveragePrecision => "average-precision",
-            Self::Mae => "mae",
-            Self::Mse => "mse",
-            Self::Rmse => "rmse",
-        }
+        self.0.name
     }
 
     /// Which way it gets better.
     pub fn goal(self) -> Goal {
-        match self {
-            Self::Mae | Self::Mse | Self::Rmse => Goal::Min,
-            _ => Goal::Max,
-        }
+        self.0.goal
+    }
+
+    /// The values it can have.
+    pub fn range(self) -> RangeInclusive<f64> {
+        self.0.range.clone()
+    }
+
+    /// How it is computed.
+    pub fn function(self) -> MetricFunction {
+        self.0.function
     }
 
     /// Whether it is one of classes rather than of numbers.
     pub fn of_classes(self) -> bool {
-        self.goal() == Goal::Max
+        matches!(self.0.function, MetricFunction::Classes(_))
+    }
+
+    /// As the keys of records have it.
+    pub(super) fn key(self) -> String {
+        self.name().replace('-', "_")
+    }
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Metric {}
+
+impl Hash for Metric {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Metric({})", self.name())
     }
 }
 
@@ -88,113 +180,54 @@ impl FromStr for Metric {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|metric| metric.name() == name);
-        found.ok_or_else(|| Error::UnknownName {
+        let all = Self::all();
+        let found = all.iter().find(|metric| metric.name() == name);
+        found.copied().ok_or_else(|| Error::UnknownName {
             what: "metric",
             name: name.to_owned(),
-            known: Self::ALL.map(Self::name).join(", "),
+            known: all.iter().map(|metric| metric.name()).collect::<Vec<_>>().join(", "),
         })
     }
 }
 
-/// Every metric that is defined for a set of predictions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "of")]
-pub enum Scores {
-    /// Of predicted classes.
-    Classes {
-        /// The share that is right.
-        accuracy: f64,
-        /// The mean over classes of the share that is right.
-        balanced_accuracy: f64,
-        /// `None` unless there are two classes, both present.
-        roc_auc: Option<f64>,
-        /// `None` unless there are two classes, both present.
-        average_precision: Option<f64>,
-        /// Rows are true classes.
-        confusion: ConfusionMatrix,
-    },
-    /// Of predicted numbers.
-    Numbers {
-        /// The mean absolute error.
-        mae: f64,
-        /// The mean squared error.
-        mse: f64,
-    },
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
-impl Scores {
+impl<'de> Deserialize<'de> for Metric {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl<'a> ClassPredictions<'a> {
     /// From the logits of each item, one row per item.
-    ///
-    /// # Errors
-    /// Those of the metrics, except that a metric of two classes is `None`
-    /// where it is not defined.
-    ///
-    /// ```
-    /// use egg_pool::metrics::{Metric, Scores};
-    /// let scores = Scores::of_logits(&[0, 1], &[vec![1.0, 0.0], vec![-1.0, 3.0]])?;
-    /// assert_eq!(scores.get(Metric::RocAuc), Some(1.0));
-    /// assert_eq!(scores.get(Metric::Mae), None);
-    /// # Ok::<(), egg_pool::Error>(())
-    /// ```
-    pub fn of_logits(truth: &[u32], logits: &[Vec<f64>]) -> Result<Self> {
-        let predicted: Vec<u32> = logits.iter().map(|row| largest(row)).collect();
-        let classes = logits.first().map_or(0, Vec::len);
-        let two = |metric: fn(&[bool], &[f64]) -> Result<f64>| {
-            if classes != 2 {
-                return Ok(None);
-            }
-            let positive: Vec<bool> = truth.iter().map(|class| *class == 1).collect();
-            // As good as the probability: the two rise together.
-            let scores: Vec<f64> = logits.iter().map(|row| row[1] - row[0]).collect();
-            match metric(&positive, &scores) {
-                Ok(value) => Ok(Some(value)),
-                Err(Error::OneClass { .. }) => Ok(None),
-                Err(other) => Err(other),
-            }
-        };
-        Ok(Self::Classes {
-            accuracy: accuracy(truth, &predicted)?,
-            balanced_accuracy: balanced_accuracy(truth, &predicted)?,
-            roc_auc: two(roc_auc)?,
-            average_precision: two(average_precision)?,
-            confusion: ConfusionMatrix::new(truth, &predicted, classes)?,
-        })
-    }
-
-    /// From predicted numbers.
-    ///
-    /// # Errors
-    /// Those of the metrics.
-    pub fn of_numbers(truth: &[f64], predicted: &[f64]) -> Result<Self> {
-        Ok(Self::Numbers {
-            mae: mean_absolute_error(truth, predicted)?,
-            mse: mean_squared_error(truth, predicted)?,
-        })
-    }
-
-    /// One of them; `None` where it is not defined.
-    pub fn get(&self, metric: Metric) -> Option<f64> {
-        match (self, metric) {
-            (Self::Classes { accuracy, .. }, Metric::Accuracy) => Some(*accuracy),
-            (
-                Self::Classes {
-                    balanced_accuracy, ..
-                },
-                Metric::BalancedAccuracy,
-            ) => Some(*balanced_accuracy),
-            (Self::Classes { roc_auc, .. }, Metric::RocAuc) => *roc_auc,
-            (
-                Self::Classes {
-                    average_precision, ..
-                },
-                Metric::AveragePrecision,
-            ) => *average_precision,
-            (Self::Numbers { mae, .. }, Metric::Mae) => Some(*mae),
-            (Self::Numbers { mse, .. }, Metric::Mse) => Some(*mse),
-            (Self::Numbers { mse, .. }, Metric::Rmse) => Some(mse.sqrt()),
-            _ => None,
+    pub fn new(truth: &'a [u32], logits: &'a [Vec<f64>]) -> Self {
+        Self {
+            truth,
+            predicted: logits.iter().map(|row| largest(row)).collect(),
+            logits,
         }
+    }
+
+    /// How many classes have scores.
+    pub fn classes(&self) -> usize {
+        self.logits.first().map_or(0, Vec::len)
+    }
+
+    /// Of two classes: whether each item is of the second, and by how much its score is
+    /// the higher one. `None` of more classes or fewer.
+    pub fn binary(&self) -> Option<(Vec<bool>, Vec<f64>)> {
+        if self.classes() != 2 {
+            return None;
+        }
+        let positive = self.truth.iter().map(|class| *class == 1).collect();
+        // As good as the probability: the two rise together.
+        let scores = self.logits.iter().map(|row| row[1] - row[0]).collect();
+        Some((positive, scores))
     }
 }
 

@@ -1,8 +1,43 @@
 //! Scores of two classes: how well they put the positive ones first.
 
+use egg_nn::Goal;
 use egg_results::Ranking;
 
+use super::{ClassPredictions, Metric, MetricDefinition, MetricFunction};
 use crate::error::{Error, Result};
+
+impl Metric {
+    /// [`roc_auc`] of the second of two classes.
+    pub const ROC_AUC: Self = Self(&MetricDefinition {
+        name: "roc-auc",
+        goal: Goal::Max,
+        range: 0.0..=1.0,
+        function: MetricFunction::Classes(|of| of_two_classes(of, roc_auc)),
+    });
+
+    /// [`average_precision`] of the second of two classes.
+    pub const AVERAGE_PRECISION: Self = Self(&MetricDefinition {
+        name: "average-precision",
+        goal: Goal::Max,
+        range: 0.0..=1.0,
+        function: MetricFunction::Classes(|of| of_two_classes(of, average_precision)),
+    });
+}
+
+/// `None` unless there are two classes, both present.
+fn of_two_classes(
+    of: &ClassPredictions<'_>,
+    metric: fn(&[bool], &[f64]) -> Result<f64>,
+) -> Result<Option<f64>> {
+    let Some((positive, scores)) = of.binary() else {
+        return Ok(None);
+    };
+    match metric(&positive, &scores) {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::OneClass { .. }) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
 
 /// Both measures of scores that are finite, of items of both kinds.
 fn ranking(metric: &'static str, truth: &[bool], scores: &[f64]) -> Result<Ranking> {

@@ -1,6 +1,39 @@
 //! Predicted numbers against true ones.
 
+use egg_nn::Goal;
+
+use super::{Metric, MetricDefinition, MetricFunction};
 use crate::error::{Error, Result};
+
+/// The keys of the two metrics that follow from each other.
+pub(super) const SQUARED: &str = "mse";
+pub(super) const ROOT: &str = "rmse";
+
+impl Metric {
+    /// [`mean_absolute_error`].
+    pub const MAE: Self = Self(&MetricDefinition {
+        name: "mae",
+        goal: Goal::Min,
+        range: 0.0..=f64::INFINITY,
+        function: MetricFunction::Numbers(|truth, predicted| mean_absolute_error(truth, predicted).map(Some)),
+    });
+
+    /// [`mean_squared_error`].
+    pub const MSE: Self = Self(&MetricDefinition {
+        name: SQUARED,
+        goal: Goal::Min,
+        range: 0.0..=f64::INFINITY,
+        function: MetricFunction::Numbers(|truth, predicted| mean_squared_error(truth, predicted).map(Some)),
+    });
+
+    /// [`root_mean_squared_error`].
+    pub const RMSE: Self = Self(&MetricDefinition {
+        name: ROOT,
+        goal: Goal::Min,
+        range: 0.0..=f64::INFINITY,
+        function: MetricFunction::Numbers(|truth, predicted| root_mean_squared_error(truth, predicted).map(Some)),
+    });
+}
 
 fn mean(metric: &'static str, truth: &[f64], predicted: &[f64], error: impl Fn(f64) -> f64) -> Result<f64> {
     if truth.len() != predicted.len() {

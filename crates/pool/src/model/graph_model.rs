@@ -6,7 +6,7 @@ use candle_core::{DType, Device, Tensor};
 use egg_nn::{Parameters, Pass, Scope, Tracked};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Batch, Convolved};
+use crate::data::{Batch, PropagationKind};
 use crate::error::{Error, Result};
 
 /// From graphs to a row of scores for each.
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 /// use candle_core::DType;
 /// use egg_graph::conv::GcnConv;
 /// use egg_nn::{Linear, Pass, Segments};
-/// use egg_pool::data::{Batch, Convolved};
+/// use egg_pool::data::{Batch, PropagationKind};
 /// use egg_pool::model::{GraphModel, Model, Output};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///
@@ -30,8 +30,8 @@ use crate::error::{Error, Result};
 /// }
 ///
 /// impl GraphModel for Largest {
-///     fn convolved(&self) -> Convolved {
-///         Convolved::Normalised
+///     fn propagation(&self) -> PropagationKind {
+///         PropagationKind::Normalised
 ///     }
 ///     fn inputs(&self) -> usize {
 ///         7
@@ -58,7 +58,7 @@ use crate::error::{Error, Result};
 /// ```
 pub trait GraphModel: Debug + Send + Sync {
     /// The matrices its convolutions multiply with.
-    fn convolved(&self) -> Convolved;
+    fn propagation(&self) -> PropagationKind;
 
     /// How many features a node must have.
     fn inputs(&self) -> usize;

@@ -4,19 +4,16 @@
 //! A model that is not here implements [`GraphModel`] and is trained just the
 //! same: [`Model::new`] takes it with its parameters.
 
-mod blind;
+mod classifier;
 mod config;
-mod gcn;
-mod gin;
 mod graph_model;
 mod head;
-mod preset;
+mod saved_config;
 mod size;
 mod virtual_node;
 
-pub use blind::BlindClassifier;
-pub use config::{Architecture, ModelConfig};
-pub use gcn::GcnClassifier;
-pub use gin::GinClassifier;
+pub use classifier::GraphClassifier;
+pub use config::{LayerDefaults, ModelConfig};
+pub use egg_graph::conv::JumpingKnowledge;
 pub use graph_model::{Embedded, GraphModel, Model, Output};
 pub use head::{Head, HeadConfig};

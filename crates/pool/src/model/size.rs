@@ -1,6 +1,8 @@
 //! How large a model would be, before any of it is made.
 
-use super::config::{Architecture, ModelConfig};
+use egg_graph::conv::JumpingKnowledge;
+
+use super::config::ModelConfig;
 use crate::error::{Error, Result};
 
 /// More numbers than any model here has use for: 4 GB of f32, of which training
@@ -43,27 +45,26 @@ impl ModelConfig {
             });
             sum
         };
-        if self.is_blind() {
+        if self.convolution.is_blind() {
             return head(inputs);
         }
-        let square = matrix(self.hidden, self.hidden);
-        let pooled = head(self.pooling.width(self.hidden));
+        let pooled = self.pooling.width(self.hidden);
+        let heads = match self.jumping_knowledge {
+            JumpingKnowledge::Sum => matrix(self.layers, head(pooled)),
+            JumpingKnowledge::Concat => head(matrix(self.layers, pooled)),
+            JumpingKnowledge::Last | JumpingKnowledge::Max => head(pooled),
+        };
         // With an encoder every convolution is square; else the first is not.
-        let first = matrix(inputs, self.hidden);
-        let others = match self.virtual_node {
-            true => self.layers,
-            false => self.layers.saturating_sub(1),
+        let (encoder, first) = match self.virtual_node {
+            true => (matrix(inputs, self.hidden), self.hidden),
+            false => (0, inputs),
         };
-        let parts = match self.architecture {
-            Architecture::Gin => [
-                first,
-                matrix(others, square),
-                matrix(self.layers, square),
-                matrix(self.layers, pooled),
-            ],
-            Architecture::Gcn | Architecture::Blind => [first, matrix(others, square), 0, pooled],
-        };
-        parts.into_iter().fold(0, usize::saturating_add)
+        let first = self.convolution.least_parameters(first, self.hidden);
+        let square = self.convolution.least_parameters(self.hidden, self.hidden);
+        let others = matrix(self.layers.saturating_sub(1), square);
+        [encoder, first, others, heads]
+            .into_iter()
+            .fold(0, usize::saturating_add)
     }
 }
 
@@ -74,14 +75,15 @@ mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
     use super::*;
+    use crate::convolution::{ConvolutionConfig, Gcn, Gin};
     use crate::pooling::PoolingConfig;
 
     #[test]
     fn weights_are_counted_and_little_else_is_left() {
-        for architecture in Architecture::ALL {
+        for convolution in ConvolutionConfig::all() {
             for pooling in PoolingConfig::all() {
                 for virtual_node in [false, true] {
-                    let mut config = ModelConfig::new(architecture, pooling.clone());
+                    let mut config = ModelConfig::new(convolution.clone(), pooling.clone());
                     config.virtual_node = virtual_node;
                     let mut rng = ChaCha8Rng::seed_from_u64(0);
                     let model = config.model(40, 3, DType::F32, &mut rng).unwrap();
@@ -103,8 +105,8 @@ mod tests {
             (2, 32, 1 << 40),
             (usize::MAX, usize::MAX, usize::MAX),
         ] {
-            for architecture in [Architecture::Gcn, Architecture::Gin] {
-                let mut config = ModelConfig::new(architecture, PoolingConfig::default());
+            for convolution in [ConvolutionConfig::from(Gcn), Gin.into()] {
+                let mut config = ModelConfig::new(convolution, PoolingConfig::default());
                 (config.layers, config.hidden) = (layers, hidden);
                 let mut rng = ChaCha8Rng::seed_from_u64(0);
                 let error = config.model(inputs, 2, DType::F32, &mut rng).unwrap_err();

@@ -21,7 +21,7 @@ const ROWS: usize = 128;
 ///
 /// The literature's `S`, sparse: `X' = S^T X`, `A' = S^T A S`.
 #[derive(Debug, Clone)]
-pub(super) struct Assignment {
+pub(crate) struct Assignment {
     parts: Arc<Parts>,
 }
 
@@ -51,7 +51,7 @@ impl Assignment {
     }
 
     /// Clusters with these members, out of so many nodes.
-    pub(super) fn new(starts: Vec<u32>, members: Vec<u32>, nodes: usize) -> Self {
+    pub(crate) fn new(starts: Vec<u32>, members: Vec<u32>, nodes: usize) -> Self {
         let mut cluster = vec![NOWHERE; nodes];
         for (index, range) in (0u32..).zip(starts.windows(2)) {
             for member in &members[range[0] as usize..range[1] as usize] {
@@ -133,7 +133,7 @@ impl Assignment {
 
     /// The sum of each cluster's rows, each weighted by its node's number in
     /// `weights` (n x 1): n x m -> clusters x m.
-    pub(super) fn weighted_sum(&self, h: Tracked, weights: Tracked) -> Result<Tracked> {
+    pub(crate) fn weighted_sum(&self, h: Tracked, weights: Tracked) -> Result<Tracked> {
         let assignment = self.clone();
         Ok(apply(Gather { assignment }, [h, weights])?)
     }
@@ -193,7 +193,7 @@ impl Assignment {
 }
 
 /// Node numbers are below 2^32 by [`egg_graph::MAX_NODES`].
-pub(super) fn as_u32(number: usize) -> u32 {
+pub(crate) fn as_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 

@@ -2,12 +2,24 @@
 
 use candle_core::Var;
 use egg_nn::{Init, Pass, Scope, Tracked};
+use serde::{Deserialize, Serialize};
 
-use super::assignment::{Assignment, as_u32};
 use super::project::project;
-use super::{Pooled, Pooling, check_features, check_input};
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
+
+/// Settings of [`AttentionPooling`]: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attention;
+
+impl PoolingSettings for Attention {
+    const NAME: &'static str = "attention";
+
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(AttentionPooling::new(scope, features)?))
+    }
+}
 
 /// `sum_v a_v h_v` with `a = softmax(H w)` over the nodes of each graph.
 ///
@@ -74,9 +86,6 @@ impl Pooling for AttentionPooling {
         let h = pass.input(h);
         let gate = project(&h, pass.parameter(&self.weight))?;
         let attention = structure.segments().softmax(gate)?;
-        let nodes = structure.node_count();
-        let starts = structure.offsets().iter().copied().map(as_u32).collect();
-        let graphs = Assignment::new(starts, (0..as_u32(nodes)).collect(), nodes);
-        Ok(graphs.weighted_sum(h, attention)?.into())
+        Ok(structure.weighted_sum(h, attention)?.into())
     }
 }

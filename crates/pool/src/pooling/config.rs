@@ -1,272 +1,275 @@
-//! Poolings by name, as configuration files have them.
+//! Poolings by name, with their settings.
 
-use std::fmt;
-use std::str::FromStr;
+use std::any::Any;
+use std::fmt::Debug;
 
-use egg_autodiff::{Filter, Flatten, RankRule};
+use egg_autodiff::RankRule;
 use egg_nn::Scope;
-use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::pan::check_filter_size;
-use super::select::{DEFAULT_RATIO, check_ratio};
-use super::{
-    AttentionPooling, EdgePooling, EggPooling, PanPooling, Pooling, RandomPooling, SagPooling,
-    SegmentPooling, SoftEggPooling, TopKPooling, check_features,
-};
-use crate::error::{Error, Result};
+use super::{POOLINGS, Pooling, check_features};
+use crate::component::{Entry, Registry, Settings, component_traits, settings};
+use crate::error::Result;
 
-/// The paths PAN looks at if nobody says otherwise.
-const DEFAULT_FILTER_SIZE: usize = 2;
+/// The settings of a pooling: its name, its defaults, and how it is built.
+///
+/// This is all there is to a pooling in configs, on the command line, in model
+/// folders and in comparisons. `docs/tutorials/your-own-pooling.md` has one.
+pub trait PoolingSettings: Settings {
+    /// The name in configs and records: lower-case letters, digits, hyphens.
+    const NAME: &'static str;
 
-/// Where a cut is if nobody says otherwise: the reference code's.
-const DEFAULT_CUT: f64 = 0.5;
+    /// Other names that are understood.
+    const ALIASES: &'static [&'static str] = &[];
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`Error::PoolingParameter`](crate::Error::PoolingParameter) if one is outside
+    /// its range.
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// How many columns a graph's row has, for nodes with `features` numbers.
+    fn width(&self, features: usize) -> usize {
+        features
+    }
+
+    /// Builds the pooling of nodes with `features` numbers; its parameters are
+    /// registered in `scope`. The settings are valid and there is a feature.
+    ///
+    /// # Errors
+    /// [`Error::Layer`](crate::Error::Layer) if the scope has a pooling already.
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>>;
+
+    /// Whether the pooling makes coarser graphs.
+    fn coarsens(&self) -> bool {
+        false
+    }
+
+    /// The number that decides what is kept of a spectrum, for grids over it.
+    fn threshold_mut(&mut self) -> Option<&mut f64> {
+        None
+    }
+
+    /// Which directions are kept, of poolings that give subspaces.
+    fn rank_rule(&self) -> Option<RankRule> {
+        None
+    }
+
+    /// What each column is multiplied with so that the Euclidean distance of rows is
+    /// that of the matrices they stand for; empty if rows stand for themselves.
+    fn isometric_weights(&self, _features: usize) -> Vec<f32> {
+        Vec::new()
+    }
+}
+
+/// [`PoolingSettings`] of any type.
+pub(crate) trait AnyPooling: Any + Debug + Send + Sync {
+    fn name(&self) -> &'static str;
+    fn settings(&self) -> Result<Map<String, Value>>;
+    fn equals(&self, other: &dyn AnyPooling) -> bool;
+    fn cloned(&self) -> PoolingConfig;
+    fn validate(&self) -> Result<()>;
+    fn width(&self, features: usize) -> usize;
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>>;
+    fn coarsens(&self) -> bool;
+    fn threshold_mut(&mut self) -> Option<&mut f64>;
+    fn rank_rule(&self) -> Option<RankRule>;
+    fn isometric_weights(&self, features: usize) -> Vec<f32>;
+}
+
+impl<T: PoolingSettings> AnyPooling for T {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn settings(&self) -> Result<Map<String, Value>> {
+        settings(T::NAME, self)
+    }
+
+    fn equals(&self, other: &dyn AnyPooling) -> bool {
+        (other as &dyn Any).downcast_ref::<T>() == Some(self)
+    }
+
+    fn cloned(&self) -> PoolingConfig {
+        self.clone().into()
+    }
+
+    fn validate(&self) -> Result<()> {
+        PoolingSettings::validate(self)
+    }
+
+    fn width(&self, features: usize) -> usize {
+        PoolingSettings::width(self, features)
+    }
+
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        PoolingSettings::validate(self)?;
+        check_features(T::NAME, features)?;
+        PoolingSettings::build(self, scope, features)
+    }
+
+    fn coarsens(&self) -> bool {
+        PoolingSettings::coarsens(self)
+    }
+
+    fn threshold_mut(&mut self) -> Option<&mut f64> {
+        PoolingSettings::threshold_mut(self)
+    }
+
+    fn rank_rule(&self) -> Option<RankRule> {
+        PoolingSettings::rank_rule(self)
+    }
+
+    fn isometric_weights(&self, features: usize) -> Vec<f32> {
+        PoolingSettings::isometric_weights(self, features)
+    }
+}
 
 /// Which pooling, and its settings.
 ///
-/// In a file it is a name, for the defaults, or a table with `kind` and what
-/// differs from them:
+/// Made from [`PoolingSettings`], or read: in a file it is a table with its `kind`,
+/// or a text, as on the command line. Settings that are left out have their defaults.
 ///
 /// ```
 /// use egg_autodiff::{Flatten, RankRule};
 /// use egg_pool::PoolingConfig;
+/// use egg_pool::pooling::{Egg, Sum, TopK};
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize)]
 /// struct File {
 ///     first: PoolingConfig,
 ///     second: PoolingConfig,
+///     third: PoolingConfig,
 /// }
 /// let file: File = toml::from_str(
 ///     r#"
 ///     first = "sum"
 ///     second = { kind = "egg", rank = { relative = 0.1 }, flatten = "isometric" }
+///     third = "topk:ratio=0.8"
 ///     "#,
 /// )?;
-/// assert_eq!(file.first, PoolingConfig::Sum);
-/// let egg = PoolingConfig::Egg { rank: RankRule::Relative(0.1), flatten: Flatten::Isometric };
-/// assert_eq!(file.second, egg);
-/// assert_eq!(egg.width(64), 2080);
-/// assert_eq!("topk".parse::<PoolingConfig>()?, PoolingConfig::TopK { ratio: 0.5 });
+/// assert_eq!(file.first, Sum.into());
+/// let egg = Egg { rank: RankRule::Relative(0.1), flatten: Flatten::Isometric };
+/// assert_eq!(file.second, egg.into());
+/// assert_eq!(file.second.to_string(), "egg:flatten=isometric,relative=0.1");
+/// assert_eq!(file.second.width(64), 2080);
+/// assert_eq!(file.third.get::<TopK>(), Some(&TopK { ratio: 0.8 }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum PoolingConfig {
-    /// [`EggPooling`].
-    Egg {
-        /// How many directions are kept; sigma > 0.5 by default.
-        rank: RankRule,
-        /// The plain upper triangle by default.
-        flatten: Flatten,
-    },
-    /// [`SoftEggPooling`].
-    SoftEgg {
-        /// What is done to the spectrum.
-        filter: FilterConfig,
-        /// The plain upper triangle by default.
-        flatten: Flatten,
-    },
-    /// [`SegmentPooling::sum`].
-    Sum,
-    /// [`SegmentPooling::avg`].
-    Avg,
-    /// [`SegmentPooling::max`].
-    Max,
-    /// [`AttentionPooling`].
-    Attention,
-    /// [`TopKPooling`].
-    TopK {
-        /// The share of nodes that stays, 0.5 by default.
-        ratio: f64,
-    },
-    /// [`SagPooling`].
-    Sag {
-        /// The share of nodes that stays, 0.5 by default.
-        ratio: f64,
-    },
-    /// [`EdgePooling`].
-    Edge,
-    /// [`PanPooling`].
-    Pan {
-        /// The share of nodes that stays, 0.5 by default.
-        ratio: f64,
-        /// The longest paths that count, 2 by default.
-        filter_size: usize,
-    },
-    /// [`RandomPooling`], a control.
-    Random {
-        /// The share of nodes that stays, 0.5 by default.
-        ratio: f64,
-        /// Of the choice of nodes, 0 by default.
-        seed: u64,
-    },
-    /// The structure-blind control: a model sums the features of the nodes
-    /// themselves, without any convolution. The pooling in it is
-    /// [`SegmentPooling::sum`]; that there is no convolution is the model's part.
-    Blind,
-}
+pub struct PoolingConfig(Box<dyn AnyPooling>);
 
-/// What soft EGG does to the squared singular values `lambda`; see [`Filter`].
-///
-/// In a file: `{ resolvent = 0.5 }`, `"sqrt"` or `"log1p"`.
-///
-/// ```
-/// use egg_pool::FilterConfig;
-/// assert_eq!(serde_json::to_string(&FilterConfig::default())?, r#"{"resolvent":0.5}"#);
-/// assert_eq!(serde_json::from_str::<FilterConfig>(r#""log1p""#)?, FilterConfig::Log1p);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum FilterConfig {
-    /// `lambda / (lambda + r^2)`, with r > 0.
-    Resolvent(f64),
-    /// `sqrt(lambda)`.
-    Sqrt,
-    /// `log(1 + lambda)`.
-    Log1p,
-}
+component_traits!(PoolingConfig);
 
-impl Default for FilterConfig {
-    fn default() -> Self {
-        Self::Resolvent(DEFAULT_CUT)
-    }
-}
-
-impl FilterConfig {
-    /// The filter.
-    ///
-    /// # Errors
-    /// [`Error::Embedding`] unless r is positive and finite.
-    pub fn filter(self) -> Result<Filter> {
-        Ok(match self {
-            Self::Resolvent(r) => Filter::resolvent(r)?,
-            Self::Sqrt => Filter::sqrt(),
-            Self::Log1p => Filter::log1p(),
-        })
+impl<T: PoolingSettings> From<T> for PoolingConfig {
+    fn from(settings: T) -> Self {
+        Self(Box::new(settings))
     }
 }
 
 impl Default for PoolingConfig {
     /// EGG with the reference code's cut.
     fn default() -> Self {
-        Self::Egg {
-            rank: RankRule::Threshold(DEFAULT_CUT),
-            flatten: Flatten::default(),
-        }
+        super::Egg::default().into()
     }
 }
 
-impl PoolingConfig {
-    /// The names that [`FromStr`] takes.
-    pub const NAMES: [&'static str; 12] = [
-        "egg",
-        "soft-egg",
-        "sum",
-        "avg",
-        "max",
-        "attention",
-        "topk",
-        "sag",
-        "edge",
-        "pan",
-        "random",
-        "blind",
-    ];
+/// Makes a pooling available by its name: to configs, model folders and records that
+/// are read from then on, in the whole program. To register it again changes nothing.
+///
+/// # Errors
+/// [`Error::Component`](crate::Error::Component) if another pooling has the name.
+pub fn register_pooling<T: PoolingSettings>() -> Result<()> {
+    POOLINGS.add(PoolingConfig::entry::<T>())
+}
 
-    /// Every pooling with its defaults, in the order of [`Self::NAMES`].
-    pub fn all() -> [Self; 12] {
-        let (ratio, flatten) = (DEFAULT_RATIO, Flatten::default());
-        [
-            Self::default(),
-            Self::SoftEgg {
-                filter: FilterConfig::default(),
-                flatten,
-            },
-            Self::Sum,
-            Self::Avg,
-            Self::Max,
-            Self::Attention,
-            Self::TopK { ratio },
-            Self::Sag { ratio },
-            Self::Edge,
-            Self::Pan {
-                ratio,
-                filter_size: DEFAULT_FILTER_SIZE,
-            },
-            Self::Random { ratio, seed: 0 },
-            Self::Blind,
-        ]
+impl PoolingConfig {
+    /// A line of the table of poolings.
+    pub(super) const fn entry<T: PoolingSettings>() -> Entry<Self> {
+        Entry::new::<T>(T::NAME, T::ALIASES)
+    }
+
+    fn registry() -> &'static Registry<Self> {
+        &POOLINGS
+    }
+
+    /// The names that can be read: the poolings built in, then those
+    /// [registered](register_pooling).
+    pub fn names() -> Vec<&'static str> {
+        POOLINGS.names()
+    }
+
+    /// Every pooling that is built in, with its defaults, in the order of [`Self::names`].
+    pub fn all() -> Vec<Self> {
+        POOLINGS.defaults()
     }
 
     /// The name, without the settings.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Egg { .. } => "egg",
-            Self::SoftEgg { .. } => "soft-egg",
-            Self::Sum => "sum",
-            Self::Avg => "avg",
-            Self::Max => "max",
-            Self::Attention => "attention",
-            Self::TopK { .. } => "topk",
-            Self::Sag { .. } => "sag",
-            Self::Edge => "edge",
-            Self::Pan { .. } => "pan",
-            Self::Random { .. } => "random",
-            Self::Blind => "blind",
-        }
+        self.0.name()
     }
 
-    /// How many columns a graph's row has, for nodes with `features` numbers: m (m +
-    /// 1) / 2 for both EGGs, m for the others.
+    /// The settings, if they are a `T`.
+    pub fn get<T: PoolingSettings>(&self) -> Option<&T> {
+        (&*self.0 as &dyn Any).downcast_ref()
+    }
+
+    /// The settings, to change them, if they are a `T`.
+    pub fn get_mut<T: PoolingSettings>(&mut self) -> Option<&mut T> {
+        (&mut *self.0 as &mut dyn Any).downcast_mut()
+    }
+
+    /// As [`PoolingSettings::width`].
     pub fn width(&self, features: usize) -> usize {
-        match self {
-            Self::Egg { .. } | Self::SoftEgg { .. } => Flatten::length(features),
-            _ => features,
-        }
+        self.0.width(features)
     }
 
-    /// Whether the pooling makes coarser graphs.
+    /// As [`PoolingSettings::coarsens`].
     pub fn coarsens(&self) -> bool {
-        matches!(
-            self,
-            Self::TopK { .. } | Self::Sag { .. } | Self::Edge | Self::Pan { .. } | Self::Random { .. }
-        )
+        self.0.coarsens()
+    }
+
+    /// As [`PoolingSettings::threshold_mut`].
+    pub fn threshold_mut(&mut self) -> Option<&mut f64> {
+        self.0.threshold_mut()
+    }
+
+    /// As [`PoolingSettings::rank_rule`].
+    pub fn rank_rule(&self) -> Option<RankRule> {
+        self.0.rank_rule()
+    }
+
+    /// As [`PoolingSettings::isometric_weights`].
+    pub fn isometric_weights(&self, features: usize) -> Vec<f32> {
+        self.0.isometric_weights(features)
     }
 
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`Error::PoolingParameter`] or [`Error::Embedding`] if one is outside its
-    /// range.
+    /// [`Error::PoolingParameter`](crate::Error::PoolingParameter) or
+    /// [`Error::Embedding`](crate::Error::Embedding) if one is outside its range.
     ///
     /// ```
+    /// use egg_pool::pooling::TopK;
     /// use egg_pool::{Error, PoolingConfig};
-    /// let refused = PoolingConfig::TopK { ratio: 1.5 }.validate();
+    /// let refused = PoolingConfig::from(TopK { ratio: 1.5 }).validate();
     /// assert!(matches!(refused, Err(Error::PoolingParameter { name: "ratio", .. })));
     /// ```
     pub fn validate(&self) -> Result<()> {
-        match self {
-            Self::Egg { rank, .. } => rank.validate().map_err(|error| Error::Embedding(error.into())),
-            Self::SoftEgg { filter, .. } => filter.filter().map(|_| ()),
-            Self::TopK { ratio } | Self::Sag { ratio } | Self::Random { ratio, .. } => {
-                check_ratio(self.name(), *ratio)
-            }
-            Self::Pan { ratio, filter_size } => {
-                check_ratio("pan", *ratio)?;
-                check_filter_size(*filter_size)
-            }
-            _ => Ok(()),
-        }
+        self.0.validate()
     }
 
     /// The pooling of nodes with `features` numbers; parameters are registered in
     /// `scope`.
     ///
     /// # Errors
-    /// As [`Self::validate`]; [`Error::PoolingParameter`] if there is no feature;
-    /// [`Error::Layer`] if the scope has a pooling already.
+    /// As [`Self::validate`]; [`Error::PoolingParameter`](crate::Error::PoolingParameter)
+    /// if there is no feature; [`Error::Layer`](crate::Error::Layer) if the scope has a
+    /// pooling already.
     ///
     /// ```
     /// use candle_core::{DType, Device};
@@ -284,44 +287,6 @@ impl PoolingConfig {
     /// # Ok::<(), egg_pool::Error>(())
     /// ```
     pub fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
-        self.validate()?;
-        check_features(self.name(), features)?;
-        Ok(match self {
-            Self::Egg { rank, flatten } => Box::new(EggPooling::new(features, *rank, *flatten)?),
-            Self::SoftEgg { filter, flatten } => {
-                Box::new(SoftEggPooling::new(features, filter.filter()?, *flatten)?)
-            }
-            Self::Sum | Self::Blind => Box::new(SegmentPooling::sum(features)?),
-            Self::Avg => Box::new(SegmentPooling::avg(features)?),
-            Self::Max => Box::new(SegmentPooling::max(features)?),
-            Self::Attention => Box::new(AttentionPooling::new(scope, features)?),
-            Self::TopK { ratio } => Box::new(TopKPooling::new(scope, features, *ratio)?),
-            Self::Sag { ratio } => Box::new(SagPooling::new(scope, features, *ratio)?),
-            Self::Edge => Box::new(EdgePooling::new(scope, features)?),
-            Self::Pan { ratio, filter_size } => {
-                Box::new(PanPooling::new(scope, features, *ratio, *filter_size)?)
-            }
-            Self::Random { ratio, seed } => Box::new(RandomPooling::new(features, *ratio, *seed)?),
-        })
-    }
-}
-
-impl FromStr for PoolingConfig {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let name = if name == "top-k" { "topk" } else { name };
-        let mut all = Self::all().into_iter();
-        all.find(|config| config.name() == name)
-            .ok_or_else(|| Error::UnknownPooling {
-                name: name.to_owned(),
-                known: &Self::NAMES,
-            })
-    }
-}
-
-impl fmt::Display for PoolingConfig {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
+        self.0.build(scope, features)
     }
 }

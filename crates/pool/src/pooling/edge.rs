@@ -3,14 +3,31 @@
 use candle_core::Var;
 use egg_nn::{Init, Pass, Scope, Tracked};
 use egg_tensor::apply_and_inspect;
+use serde::{Deserialize, Serialize};
 
 use super::assignment::{Assignment, Weigh};
 use super::contraction::{Contract, Contraction};
 use super::project::project;
 use super::select::mean_of;
-use super::{Pooled, Pooling, check_features, check_input};
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
+
+/// Settings of [`EdgePooling`]: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edge;
+
+impl PoolingSettings for Edge {
+    const NAME: &'static str = "edge";
+
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(EdgePooling::new(scope, features)?))
+    }
+
+    fn coarsens(&self) -> bool {
+        true
+    }
+}
 
 /// Contracts edges, the best first, until none is left whose ends are both free;
 /// then the mean of the new nodes.

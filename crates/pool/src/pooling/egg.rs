@@ -1,11 +1,82 @@
-//! EGG: the subspace that a graph's rows span, with a hard cut and a soft one.
+//! EGG: the subspace that a graph's rows span.
 
-use egg_autodiff::{Embedder, Filter, Flatten, RankRule, SoftEmbedder};
-use egg_nn::{Pass, Tracked};
+use egg_autodiff::{Embedder, Flatten, RankRule};
+use egg_nn::{Pass, Scope, Tracked};
+use serde::{Deserialize, Serialize};
 
-use super::{Pooled, Pooling, check_features, check_input};
-use crate::error::Result;
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
+use crate::error::{Error, Result};
 use crate::structure::Structure;
+
+/// Where a cut is by default: the reference code's.
+pub(super) const DEFAULT_CUT: f64 = 0.5;
+
+/// Settings of [`EggPooling`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Egg {
+    /// How many directions are kept; sigma > 0.5 by default.
+    pub rank: RankRule,
+    /// The plain upper triangle by default.
+    pub flatten: Flatten,
+}
+
+impl Default for Egg {
+    fn default() -> Self {
+        Self {
+            rank: RankRule::Threshold(DEFAULT_CUT),
+            flatten: Flatten::default(),
+        }
+    }
+}
+
+impl PoolingSettings for Egg {
+    const NAME: &'static str = "egg";
+
+    fn validate(&self) -> Result<()> {
+        self.rank.validate().map_err(|error| Error::Embedding(error.into()))
+    }
+
+    fn build(&self, _scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(EggPooling::new(features, self.rank, self.flatten)?))
+    }
+
+    fn width(&self, features: usize) -> usize {
+        Flatten::length(features)
+    }
+
+    fn threshold_mut(&mut self) -> Option<&mut f64> {
+        match &mut self.rank {
+            RankRule::Threshold(r)
+            | RankRule::Relative(r)
+            | RankRule::Energy(r)
+            | RankRule::Squares(r)
+            | RankRule::Ratio(r) => Some(r),
+            RankRule::Fixed(_) => None,
+        }
+    }
+
+    fn rank_rule(&self) -> Option<RankRule> {
+        Some(self.rank)
+    }
+
+    fn isometric_weights(&self, features: usize) -> Vec<f32> {
+        triangle_weights(self.flatten, features)
+    }
+}
+
+/// What turns the distances of flattened triangles into those of the matrices: sqrt(2)
+/// beside the diagonal, unless [`Flatten::Isometric`] has it already.
+pub(super) fn triangle_weights(flatten: Flatten, order: usize) -> Vec<f32> {
+    let off_diagonal = match flatten {
+        Flatten::Upper => std::f32::consts::SQRT_2,
+        Flatten::Isometric => 1.0,
+    };
+    // Rows of the triangle, each from its diagonal on.
+    let rows = (1..=order).rev();
+    rows.flat_map(|length| (0..length).map(move |column| if column == 0 { 1.0 } else { off_diagonal }))
+        .collect()
+}
 
 /// The upper triangle of `P = U_p U_p^T`, the projector on the leading p
 /// directions of the rows of `H`: m (m + 1) / 2 numbers.
@@ -63,54 +134,5 @@ impl Pooling for EggPooling {
             ranks: Some(spectra.iter().map(|graph| graph.choice.p).collect()),
             ..readout.into()
         })
-    }
-}
-
-/// The upper triangle of `P_f = U f(lambda) U^T`, a smooth [`Filter`] of the
-/// spectrum in the place of a cut: m (m + 1) / 2 numbers.
-///
-/// ```
-/// use candle_core::{Device, Tensor};
-/// use egg_autodiff::{Filter, Flatten};
-/// use egg_graph::{Graph, GraphBatch, GraphDataset};
-/// use egg_nn::Pass;
-/// use egg_pool::{Pooling, SoftEggPooling, Structure};
-///
-/// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
-/// let pooling = SoftEggPooling::new(2, Filter::resolvent(1.0)?, Flatten::Upper)?;
-/// let h = Tensor::new(&[[1f32, 0.0], [0.0, 2.0]], &Device::Cpu)?.into();
-/// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;
-/// assert_eq!(pooled.readout.to_vec2::<f32>()?, [[0.5, 0.0, 0.8]]);
-/// # Ok::<(), egg_pool::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct SoftEggPooling {
-    embedder: SoftEmbedder,
-    features: usize,
-}
-
-impl SoftEggPooling {
-    /// For rows of `features` numbers.
-    ///
-    /// # Errors
-    /// [`Error::PoolingParameter`](crate::Error::PoolingParameter) if there is no
-    /// feature.
-    pub fn new(features: usize, filter: Filter, flatten: Flatten) -> Result<Self> {
-        check_features("soft-egg", features)?;
-        let embedder = SoftEmbedder::new(filter, flatten);
-        Ok(Self { embedder, features })
-    }
-}
-
-impl Pooling for SoftEggPooling {
-    fn width(&self) -> usize {
-        Flatten::length(self.features)
-    }
-
-    fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
-        check_input("soft-egg", h, structure, self.features, None)?;
-        let readout = self.embedder.embed(pass.input(h), structure.offsets())?;
-        Ok(readout.into())
     }
 }

@@ -2,17 +2,51 @@
 
 use candle_core::{Device, Tensor, Var};
 use egg_nn::{Init, Pass, Scope, Tracked};
+use serde::{Deserialize, Serialize};
 
 use super::paths::Paths;
 use super::project::project;
-use super::select::{as_indices, best, check_ratio, gated};
+use super::select::{DEFAULT_RATIO, as_indices, best, check_ratio, gated};
 use super::sign::Sign;
-use super::{Pooled, Pooling, check_features, check_input};
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
 use crate::error::{Error, Result};
 use crate::structure::Structure;
 
 /// The longest paths that are looked at.
 const MOST_STEPS: usize = 16;
+
+/// Settings of [`PanPooling`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pan {
+    /// The share of nodes that stays; 0.5 by default.
+    pub ratio: f64,
+    /// The longest paths L, in steps; 2 by default.
+    pub filter_size: usize,
+}
+
+impl Default for Pan {
+    fn default() -> Self {
+        Self { ratio: DEFAULT_RATIO, filter_size: 2 }
+    }
+}
+
+impl PoolingSettings for Pan {
+    const NAME: &'static str = "pan";
+
+    fn validate(&self) -> Result<()> {
+        check_ratio(Self::NAME, self.ratio)?;
+        check_filter_size(self.filter_size)
+    }
+
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(PanPooling::new(scope, features, self.ratio, self.filter_size)?))
+    }
+
+    fn coarsens(&self) -> bool {
+        true
+    }
+}
 
 /// `y = tanh(+-(beta_1 H p + beta_2 M^T 1))` with the maximal entropy transition
 /// matrix
@@ -127,7 +161,7 @@ struct Scored {
     paths: Paths,
 }
 
-pub(super) fn check_filter_size(filter_size: usize) -> Result<()> {
+fn check_filter_size(filter_size: usize) -> Result<()> {
     if (1..=MOST_STEPS).contains(&filter_size) {
         return Ok(());
     }

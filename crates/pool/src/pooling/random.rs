@@ -1,16 +1,49 @@
 //! Random pooling: a control that learns nothing of what it keeps.
 
 use egg_graph::random_order;
-use egg_nn::{Pass, Tracked};
+use egg_nn::{Pass, Scope, Tracked};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use super::assignment::{Assignment, as_u32};
-use super::select::{as_indices, check_ratio, induced, mean_of};
+use super::select::{DEFAULT_RATIO, as_indices, check_ratio, induced, mean_of};
 use super::sort_key::SortKey;
-use super::{Pooled, Pooling, check_features, check_input};
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
+
+/// Settings of [`RandomPooling`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Random {
+    /// The share of nodes that stays; 0.5 by default.
+    pub ratio: f64,
+    /// Which nodes stay; repetitions should have seeds of their own.
+    pub seed: u64,
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Self { ratio: DEFAULT_RATIO, seed: 0 }
+    }
+}
+
+impl PoolingSettings for Random {
+    const NAME: &'static str = "random";
+
+    fn validate(&self) -> Result<()> {
+        check_ratio(Self::NAME, self.ratio)
+    }
+
+    fn build(&self, _scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(RandomPooling::new(features, self.ratio, self.seed)?))
+    }
+
+    fn coarsens(&self) -> bool {
+        true
+    }
+}
 
 /// Of each graph `ceil(ratio n)` nodes stay, as they are, with the edges among
 /// them; the readout is their mean.

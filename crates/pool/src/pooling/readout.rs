@@ -1,10 +1,49 @@
 //! Sum, mean and maximum of each graph's rows.
 
-use egg_nn::{Pass, Tracked};
+use egg_nn::{Pass, Scope, Tracked};
+use serde::{Deserialize, Serialize};
 
-use super::{Pooled, Pooling, check_features, check_input};
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
+
+/// The sum, [`SegmentPooling::sum`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sum;
+
+impl PoolingSettings for Sum {
+    const NAME: &'static str = "sum";
+    const ALIASES: &'static [&'static str] = &["add"];
+
+    fn build(&self, _scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(SegmentPooling::sum(features)?))
+    }
+}
+
+/// The mean, [`SegmentPooling::avg`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Avg;
+
+impl PoolingSettings for Avg {
+    const NAME: &'static str = "avg";
+    const ALIASES: &'static [&'static str] = &["mean"];
+
+    fn build(&self, _scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(SegmentPooling::avg(features)?))
+    }
+}
+
+/// The maximum, [`SegmentPooling::max`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Max;
+
+impl PoolingSettings for Max {
+    const NAME: &'static str = "max";
+
+    fn build(&self, _scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(SegmentPooling::max(features)?))
+    }
+}
 
 /// SUM, AVG and MAX: column by column over the nodes of each graph. A graph
 /// without nodes gives zeros.

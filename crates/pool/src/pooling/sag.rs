@@ -2,14 +2,45 @@
 
 use candle_core::Var;
 use egg_nn::{Init, Pass, Scope, Tracked};
+use serde::{Deserialize, Serialize};
 
 use super::neighbours::sum_of_neighbours;
 use super::project::project;
-use super::select::{as_indices, best, check_ratio, gated, induced};
+use super::select::{DEFAULT_RATIO, as_indices, best, check_ratio, gated, induced};
 use super::sign::Sign;
-use super::{Pooled, Pooling, check_features, check_input};
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
+
+/// Settings of [`SagPooling`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sag {
+    /// The share of nodes that stays; 0.5 by default.
+    pub ratio: f64,
+}
+
+impl Default for Sag {
+    fn default() -> Self {
+        Self { ratio: DEFAULT_RATIO }
+    }
+}
+
+impl PoolingSettings for Sag {
+    const NAME: &'static str = "sag";
+
+    fn validate(&self) -> Result<()> {
+        check_ratio(Self::NAME, self.ratio)
+    }
+
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(SagPooling::new(scope, features, self.ratio)?))
+    }
+
+    fn coarsens(&self) -> bool {
+        true
+    }
+}
 
 /// `y = tanh(+-(A H w_1 + b + H w_2))`, a graph convolution with one output; of
 /// each graph the `ceil(ratio n)` nodes with the largest `y` stay, as `y_v h_v`,

@@ -2,16 +2,48 @@
 
 use candle_core::Var;
 use egg_nn::{Init, Pass, Scope, Tracked};
+use serde::{Deserialize, Serialize};
 
 use super::project::project;
-use super::select::{as_indices, best, check_ratio, gated, induced};
-use super::{Pooled, Pooling, check_features, check_input};
+use super::select::{DEFAULT_RATIO, as_indices, best, check_ratio, gated, induced};
+use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
 use crate::error::Result;
 use crate::structure::Structure;
 
 /// Added to the squared norm of the weights, which must not be 0; far below what
 /// any trained weight has.
 const TINY: f64 = 1e-30;
+
+/// Settings of [`TopKPooling`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TopK {
+    /// The share of nodes that stays; 0.5 by default.
+    pub ratio: f64,
+}
+
+impl Default for TopK {
+    fn default() -> Self {
+        Self { ratio: DEFAULT_RATIO }
+    }
+}
+
+impl PoolingSettings for TopK {
+    const NAME: &'static str = "topk";
+    const ALIASES: &'static [&'static str] = &["top-k"];
+
+    fn validate(&self) -> Result<()> {
+        check_ratio(Self::NAME, self.ratio)
+    }
+
+    fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
+        Ok(Box::new(TopKPooling::new(scope, features, self.ratio)?))
+    }
+
+    fn coarsens(&self) -> bool {
+        true
+    }
+}
 
 /// `y = tanh(H w / |w|)`; of each graph the `ceil(ratio n)` nodes with the
 /// largest `y` stay, as `y_v h_v`, with the edges among them. The readout is

@@ -8,37 +8,44 @@ use candle_core::DType;
 use egg_graph::{GraphDataset, Split};
 use serde::{Deserialize, Serialize};
 
-use super::jobs::Parallelism;
-use super::kind::{Protocol, Stream, generator};
+use super::generator::{Stream, generator};
+use super::kind::Protocol;
+use super::parallelism::Parallelism;
 use super::report::Report;
+use super::run::Run;
+use super::saved_experiment::SavedExperiment;
+use super::splits::SplitRule;
+use crate::convolution::{Blind, ConvolutionConfig};
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
-use crate::metrics::Metric;
-use crate::model::{Architecture, Model, ModelConfig};
-use crate::pooling::{PoolingConfig, RANK_RULES};
-use crate::train::{Event, Objective, Observer, Outcome, Stopped, TrainConfig, Trainer};
+use crate::folder::TrainedModel;
+use crate::model::{Model, ModelConfig};
+use crate::pooling::{PoolingConfig, RANK_RULES, Sum};
+use crate::train::{Event, EventObserver, Objective, Outcome, Stopped, TrainConfig, Trainer};
 
 /// All that a result depends on, but for the data.
 ///
 /// ```
 /// use egg_graph::synthetic::CovarianceSet;
-/// use egg_pool::model::Architecture;
+/// use egg_pool::convolution::Gcn;
 /// use egg_pool::protocol::{Experiment, Protocol};
 ///
 /// let dataset = CovarianceSet::standard()?;
-/// let experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "egg".parse()?)?;
+/// let experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "egg".parse()?)?;
 /// let text = serde_json::to_string(&experiment)?;
 /// assert_eq!(serde_json::from_str::<Experiment>(&text)?, experiment);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "SavedExperiment")]
 pub struct Experiment {
-    /// How splits are made.
+    /// How settings are chosen and deviations computed.
     pub protocol: Protocol,
+    /// How splits are made.
+    pub split_rule: SplitRule,
     /// How often a model is trained.
     pub repetitions: usize,
-    /// Of all randomness.
+    /// The random seed.
     pub seed: u64,
     /// How to train.
     pub training: TrainConfig,
@@ -52,69 +59,54 @@ pub struct RunOptions {
     /// What the cores share.
     pub parallelism: Parallelism,
     /// A folder, which must exist, for a checkpoint of each repetition; a run
-    /// that was killed goes on from there.
+    /// that was killed resumes from there.
     pub checkpoints: Option<PathBuf>,
     /// Epochs between checkpoints; 0 counts as 1.
     pub every: u64,
 }
 
-/// Follows several runs at once; to break ends all of them.
-pub type Follow<'a> = dyn Fn(usize, Event<'_>) -> ControlFlow<()> + Sync + 'a;
+/// Observes several repetitions at once, possibly on several threads: it gets every event
+/// with the number of its repetition, from 0. A break ends all of them.
+pub type RunObserver<'o> = dyn Fn(usize, Event<'_>) -> ControlFlow<()> + Sync + 'o;
 
 impl Experiment {
-    /// The paper's model for this data set, by its name, in ten repetitions.
+    /// Ten repetitions of the convolution's usual model, trained as the protocol does.
     ///
-    /// In [`Protocol::Paper`], EGG without settings of its own gets those that
-    /// trials on validation parts chose for PROTEINS and Mutagenicity (rate,
-    /// decay, width, dropout and rank rule). Change the fields for others.
-    ///
-    /// ```
-    /// use egg_graph::synthetic::CovarianceSet;
-    /// use egg_pool::model::Architecture;
-    /// use egg_pool::protocol::{Experiment, Protocol};
-    ///
-    /// let dataset = CovarianceSet::standard()?.with_name("PROTEINS");
-    /// let of = |protocol| Experiment::new(&dataset, protocol, Architecture::Gcn, "egg".parse()?);
-    /// use egg_autodiff::RankRule;
-    /// use egg_pool::PoolingConfig;
-    /// let rank = |experiment: Experiment| match experiment.model.pooling {
-    ///     PoolingConfig::Egg { rank, .. } => Some(rank),
-    ///     _ => None,
-    /// };
-    /// assert_eq!(rank(of(Protocol::Paper)?), Some(RankRule::Threshold(0.01)));
-    /// assert_eq!(rank(of(Protocol::Fair)?), Some(RankRule::Threshold(0.5)));
-    /// # Ok::<(), egg_pool::Error>(())
-    /// ```
+    /// The data set decides what is predicted, and nothing else: settings for one
+    /// benchmark are a [`Preset`](super::Preset), to be [applied](Self::apply).
     ///
     /// # Errors
     /// [`Error::Targets`] if there is nothing to predict.
     pub fn new(
         dataset: &GraphDataset,
         protocol: Protocol,
-        architecture: Architecture,
+        convolution: impl Into<ConvolutionConfig>,
         pooling: PoolingConfig,
     ) -> Result<Self> {
         let objective = Objective::of(dataset)?;
-        let mut model = ModelConfig::paper(dataset.name(), architecture, pooling);
+        let mut model = ModelConfig::new(convolution, pooling);
         model.head.output_norm = protocol == Protocol::Paper && objective.of_classes();
-        let molecules = dataset.name().to_ascii_lowercase().contains("molhiv");
-        let training = TrainConfig {
-            objective,
-            metric: match molecules {
-                true => Metric::RocAuc,
-                false => objective.metric(),
-            },
-            ..protocol.training()
-        };
-        let mut experiment = Self {
+        Ok(Self {
             protocol,
+            split_rule: SplitRule::new(protocol, &model.convolution),
             repetitions: 10,
             seed: 0,
-            training,
+            training: TrainConfig {
+                objective,
+                metric: objective.metric(),
+                ..protocol.training()
+            },
             model,
-        };
-        experiment.take_preset(dataset.name());
-        Ok(experiment)
+        })
+    }
+
+    /// The same experiment without convolutions, on the same splits: the
+    /// [structure-blind control](Blind).
+    pub fn blind(&self) -> Self {
+        let mut blind = self.clone();
+        blind.model.convolution = Blind.into();
+        blind.model.pooling = Sum.into();
+        blind
     }
 
     /// The data set with the features and matrices that the model needs.
@@ -124,17 +116,15 @@ impl Experiment {
     /// [`PreparedGraphs::new`].
     pub fn prepare(&self, dataset: GraphDataset) -> Result<PreparedGraphs> {
         let dataset = self.model.features.apply(dataset)?;
-        PreparedGraphs::new(dataset, self.model.architecture.convolved(), DType::F32)
+        PreparedGraphs::new(dataset, self.model.convolution.propagation(), DType::F32)
     }
 
     /// The split of each repetition.
     ///
     /// # Errors
-    /// As [`Protocol::splits`].
+    /// As [`SplitRule::splits`].
     pub fn splits(&self, dataset: &GraphDataset) -> Result<Vec<Split>> {
-        let architecture = self.model.architecture;
-        self.protocol
-            .splits(dataset, architecture, self.repetitions, self.seed)
+        self.split_rule.splits(dataset, self.repetitions, self.seed)
     }
 
     /// Refuses a model that can't learn what the loss asks for.
@@ -160,7 +150,7 @@ impl Experiment {
         split: &Split,
         index: usize,
         options: &RunOptions,
-        observer: &mut dyn Observer,
+        observer: &mut EventObserver<'_>,
     ) -> Result<(Model, Outcome)> {
         self.check()?;
         let outputs = graphs.outputs().unwrap_or(0);
@@ -172,9 +162,9 @@ impl Experiment {
         if let Some(folder) = &options.checkpoints {
             let path = folder.join(format!("repetition-{}.safetensors", index + 1));
             // What a rank rule keeps is part of what a model is.
-            let rules = match self.model.pooling {
-                PoolingConfig::Egg { .. } => format!(", rank rules {RANK_RULES}"),
-                _ => String::new(),
+            let rules = match self.model.pooling.rank_rule() {
+                Some(_) => format!(", rank rules {RANK_RULES}"),
+                None => String::new(),
             };
             trainer = trainer.checkpoint(path, options.every, format!("{:?}{rules}", self.model));
         }
@@ -182,21 +172,32 @@ impl Experiment {
         Ok((model, outcome))
     }
 
-    /// Trains all repetitions. `follow` gets every event with the number of its
-    /// repetition, from 0, possibly on several threads at once.
+    /// Trains all repetitions, and gives the models with the report.
     ///
     /// # Errors
-    /// [`Error::InRepetition`] with what went wrong; [`Error::Cancelled`] if
-    /// `follow` broke: then finished repetitions are kept only in checkpoints.
-    pub fn run(&self, graphs: &PreparedGraphs, options: &RunOptions, follow: &Follow<'_>) -> Result<Report> {
+    /// [`Error::InRepetition`] with what went wrong; [`Error::Cancelled`] if the
+    /// observer broke: then finished repetitions are kept only in checkpoints.
+    pub fn run(
+        &self,
+        graphs: &PreparedGraphs,
+        options: &RunOptions,
+        observer: &RunObserver<'_>,
+    ) -> Result<Run> {
         let splits = self.splits(graphs.dataset())?;
         let cancelled = AtomicBool::new(false);
-        let outcomes = options.parallelism.run(self.repetitions, |index| {
-            let follow = |event: Event<'_>| follow(index, event);
-            self.uncancelled(graphs, &splits[index], index, options, &follow, &cancelled)
+        let trained = options.parallelism.run(self.repetitions, |index| {
+            let observer = |event: Event<'_>| observer(index, event);
+            self.uncancelled(graphs, &splits[index], index, options, &observer, &cancelled)
         })?;
-        let (name, fingerprint) = (graphs.dataset().name(), graphs.fingerprint());
-        Ok(Report::new(self, name, fingerprint, outcomes))
+        let outcomes = trained.iter().map(|(_, outcome)| outcome.clone()).collect();
+        let report = Report::new(self, graphs, outcomes);
+        let models = trained.into_iter().enumerate();
+        let models = models.map(|(index, (model, outcome))| TrainedModel::new(self, graphs, index, model, outcome));
+        Ok(Run {
+            report,
+            splits,
+            models: models.collect(),
+        })
     }
 
     /// A repetition that ends, with an error, after the epoch in which any is
@@ -207,13 +208,13 @@ impl Experiment {
         split: &Split,
         index: usize,
         options: &RunOptions,
-        follow: &(dyn Fn(Event<'_>) -> ControlFlow<()> + '_),
+        observer: &(dyn Fn(Event<'_>) -> ControlFlow<()> + '_),
         cancelled: &AtomicBool,
-    ) -> Result<Outcome> {
+    ) -> Result<(Model, Outcome)> {
         let mut observer = |event: Event<'_>| {
             // An epoch that another repetition's end would cut is finished, and kept.
             let in_epoch = matches!(event, Event::Batch { .. });
-            let broke = follow(event).is_break();
+            let broke = observer(event).is_break();
             if broke {
                 cancelled.store(true, Ordering::Relaxed);
             }
@@ -222,10 +223,10 @@ impl Experiment {
                 false => ControlFlow::Continue(()),
             }
         };
-        let outcome = self.repetition(graphs, split, index, options, &mut observer);
-        match outcome {
+        let trained = self.repetition(graphs, split, index, options, &mut observer);
+        match trained {
             Ok((_, outcome)) if outcome.stopped == Stopped::Cancelled => Err(Error::Cancelled),
-            Ok((_, outcome)) => Ok(outcome),
+            Ok(trained) => Ok(trained),
             Err(source) => Err(Error::InRepetition {
                 repetition: index + 1,
                 source: Box::new(source),

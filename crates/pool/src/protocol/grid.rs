@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use egg_autodiff::RankRule;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
-use crate::pooling::{FilterConfig, PoolingConfig};
 
 /// The values to try of each setting; every combination is a [`Cell`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,12 +28,12 @@ impl Grid {
     ///
     /// ```
     /// use egg_graph::synthetic::CovarianceSet;
-    /// use egg_pool::model::Architecture;
+    /// use egg_pool::convolution::Gcn;
     /// use egg_pool::protocol::{Experiment, Grid, Protocol};
     ///
     /// let dataset = CovarianceSet::standard()?;
     /// let cells = |pooling: &str| {
-    ///     let experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, pooling.parse()?)?;
+    ///     let experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, pooling.parse()?)?;
     ///     Ok::<_, egg_pool::Error>(Grid::paper().cells(&experiment).len())
     /// };
     /// assert_eq!((cells("egg")?, cells("soft-egg")?, cells("sum")?), (72, 72, 36));
@@ -54,7 +52,7 @@ impl Grid {
     /// Every combination, in a fixed order.
     pub fn cells(&self, experiment: &Experiment) -> Vec<Cell> {
         let mut pooling = experiment.model.pooling.clone();
-        let thresholds: Vec<Option<f64>> = match cut(&mut pooling) {
+        let thresholds: Vec<Option<f64>> = match pooling.threshold_mut() {
             Some(_) => self.threshold.iter().copied().map(Some).collect(),
             None => vec![None],
         };
@@ -75,25 +73,6 @@ impl Grid {
             }
         }
         cells
-    }
-}
-
-/// The number r that decides what a pooling keeps of a spectrum, if it has one.
-fn cut(pooling: &mut PoolingConfig) -> Option<&mut f64> {
-    match pooling {
-        PoolingConfig::Egg { rank, .. } => match rank {
-            RankRule::Threshold(r)
-            | RankRule::Relative(r)
-            | RankRule::Energy(r)
-            | RankRule::Squares(r)
-            | RankRule::Ratio(r) => Some(r),
-            RankRule::Fixed(_) => None,
-        },
-        PoolingConfig::SoftEgg {
-            filter: FilterConfig::Resolvent(r),
-            ..
-        } => Some(r),
-        _ => None,
     }
 }
 
@@ -120,7 +99,7 @@ impl Cell {
         experiment.training.weight_decay = self.weight_decay;
         experiment.model.hidden = self.hidden;
         experiment.model.head.dropout = self.dropout;
-        if let (Some(cut), Some(r)) = (cut(&mut experiment.model.pooling), self.threshold) {
+        if let (Some(cut), Some(r)) = (experiment.model.pooling.threshold_mut(), self.threshold) {
             *cut = r;
         }
         experiment

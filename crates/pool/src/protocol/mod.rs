@@ -9,22 +9,31 @@
 //! | settings chosen | once, by the mean validation score | for each fold, by its validation score |
 //! | standard deviation | ddof 0, as in the paper's tables | ddof 1 |
 //!
-//! A data set that comes with a split of its own (OGB's) keeps it in both.
+//! [`SplitRule`] and all else can be set on its own. A data set that comes with a split of its own (OGB's) keeps it in both.
 //! Tests are looked at once, at the best validation epoch, and never chosen by.
 
 mod experiment;
+mod generator;
 mod grid;
-mod jobs;
 mod kind;
+mod parallelism;
 mod preset;
 mod record;
 mod report;
+mod run;
+mod saved_experiment;
 mod search;
+mod splits;
 
-pub use experiment::{Experiment, Follow, RunOptions};
+pub use egg_results::Comparison;
+pub use experiment::{Experiment, RunObserver, RunOptions};
+pub use generator::{Stream, generator};
 pub use grid::{Cell, Grid};
-pub use jobs::Parallelism;
 pub use kind::Protocol;
+pub use parallelism::Parallelism;
+pub use preset::Preset;
 pub use record::RunRecord;
 pub use report::Report;
+pub use run::Run;
 pub use search::{CellRecord, Failure, GridReport, GridSearch, RepetitionRecord, SearchEvent};
+pub use splits::SplitRule;

@@ -1,84 +1,91 @@
-//! Settings that trials on validation parts chose.
+//! Settings for one data set, under a name.
 
-use egg_autodiff::{Flatten, RankRule};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
 use super::kind::Protocol;
-use crate::model::Architecture;
+use crate::data::InputFeatures;
+use crate::metrics::Metric;
 use crate::pooling::PoolingConfig;
 
-/// What was chosen for one data set and model.
-struct Chosen {
-    dataset: &'static str,
-    architecture: Architecture,
-    learning_rate: f64,
-    weight_decay: f64,
-    hidden: usize,
-    dropout: f64,
-    rank: RankRule,
+/// What differs from the defaults for one data set, as the registry of `egg-datasets` has it
+/// with the data set's entry, by a preset's name. Nothing is taken over unless it is asked
+/// for.
+///
+/// ```
+/// use egg_graph::synthetic::CovarianceSet;
+/// use egg_pool::convolution::Gcn;
+/// use egg_pool::protocol::{Experiment, Preset, Protocol};
+///
+/// let preset: Preset = toml::from_str("hidden = 64\n[convolution.gcn]\nlayers = 3")?;
+/// let dataset = CovarianceSet::standard()?;
+/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "sum".parse()?)?;
+/// experiment.apply(&preset);
+/// assert_eq!((experiment.model.layers, experiment.model.hidden), (3, 64));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Preset {
+    /// What is done with the features first.
+    pub features: Option<InputFeatures>,
+    /// What runs are judged by.
+    pub metric: Option<Metric>,
+    /// Whether graphs have a virtual node.
+    pub virtual_node: Option<bool>,
+    /// How many convolutions.
+    pub layers: Option<usize>,
+    /// Their width.
+    pub hidden: Option<usize>,
+    /// Of the head.
+    pub dropout: Option<f64>,
+    /// Adam's rate.
+    pub learning_rate: Option<f64>,
+    /// Adam's L2 decay.
+    pub weight_decay: Option<f64>,
+    /// The pooling, with settings.
+    pub pooling: Option<PoolingConfig>,
+    /// More, by the name of the convolution.
+    pub convolution: BTreeMap<String, Preset>,
+    /// More, by the name of a pooling without settings of its own: what was chosen by the
+    /// validation parts of the paper's splits. Not for [`Protocol::Fair`], where each fold's
+    /// settings have to be chosen without the graphs that it is tested on.
+    pub chosen: BTreeMap<String, Preset>,
 }
 
-/// By the mean validation loss, before any test was looked at; `docs/TRAINING.md`
-/// has what else was tried.
-const CHOSEN: [Chosen; 4] = [
-    Chosen {
-        dataset: "PROTEINS",
-        architecture: Architecture::Gcn,
-        learning_rate: 5e-3,
-        weight_decay: 5e-4,
-        hidden: 32,
-        dropout: 0.5,
-        rank: RankRule::Threshold(0.01),
-    },
-    Chosen {
-        dataset: "PROTEINS",
-        architecture: Architecture::Gin,
-        learning_rate: 5e-3,
-        weight_decay: 5e-4,
-        hidden: 32,
-        dropout: 0.0,
-        rank: RankRule::Threshold(0.5),
-    },
-    Chosen {
-        dataset: "Mutagenicity",
-        architecture: Architecture::Gcn,
-        learning_rate: 5e-3,
-        weight_decay: 5e-4,
-        hidden: 32,
-        dropout: 0.5,
-        rank: RankRule::Threshold(0.5),
-    },
-    Chosen {
-        dataset: "Mutagenicity",
-        architecture: Architecture::Gin,
-        learning_rate: 1e-3,
-        weight_decay: 5e-4,
-        hidden: 32,
-        dropout: 0.5,
-        rank: RankRule::Threshold(0.5),
-    },
-];
-
 impl Experiment {
-    /// Takes over what was chosen for this data set, if EGG was asked for with no
-    /// settings of its own. Not in [`Protocol::Fair`]: each fold's settings have
-    /// to be chosen without the graphs it is tested on.
-    pub(super) fn take_preset(&mut self, dataset: &str) {
-        let architecture = self.model.architecture;
-        let chosen = CHOSEN.iter().find(|chosen| {
-            chosen.dataset.eq_ignore_ascii_case(dataset) && chosen.architecture == architecture
-        });
-        let Some(chosen) = chosen else { return };
-        if self.protocol != Protocol::Paper || self.model.pooling != PoolingConfig::default() {
-            return;
+    /// Takes over what a preset has for this protocol, convolution and pooling.
+    pub fn apply(&mut self, preset: &Preset) {
+        let (model, training) = (&mut self.model, &mut self.training);
+        set(&mut model.features, preset.features);
+        set(&mut training.metric, preset.metric);
+        set(&mut model.virtual_node, preset.virtual_node);
+        set(&mut model.layers, preset.layers);
+        set(&mut model.hidden, preset.hidden);
+        set(&mut model.head.dropout, preset.dropout);
+        set(&mut training.learning_rate, preset.learning_rate);
+        set(&mut training.weight_decay, preset.weight_decay);
+        let convolution = model.convolution.name();
+        let pooling = model.pooling.name();
+        let plain = pooling.parse().is_ok_and(|plain: PoolingConfig| plain == model.pooling);
+        set(&mut model.pooling, preset.pooling.clone());
+        if let Some(preset) = preset.convolution.get(convolution) {
+            self.apply(preset);
         }
-        self.training.learning_rate = chosen.learning_rate;
-        self.training.weight_decay = chosen.weight_decay;
-        self.model.hidden = chosen.hidden;
-        self.model.head.dropout = chosen.dropout;
-        self.model.pooling = PoolingConfig::Egg {
-            rank: chosen.rank,
-            flatten: Flatten::default(),
-        };
+        if let Some(preset) = preset.chosen.get(pooling)
+            && plain
+            && self.protocol == Protocol::Paper
+        {
+            self.apply(preset);
+        }
+    }
+}
+
+fn set<T>(setting: &mut T, preset: Option<T>) {
+    if let Some(preset) = preset {
+        *setting = preset;
     }
 }

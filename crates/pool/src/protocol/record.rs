@@ -8,7 +8,7 @@ use egg_results::{Machine, Summary};
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
-use super::report::Report;
+use super::run::Run;
 use super::search::RepetitionRecord;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
@@ -23,25 +23,25 @@ fn machine() -> Machine {
     Machine::here(rayon::current_num_threads()).with_backend(egg_autodiff::backend(), kernels.as_deref())
 }
 
-/// A [`Report`] without its epochs, with all that is needed to repeat it: the
+/// A [`Report`](super::Report) without its epochs, with all that is needed to repeat it: the
 /// settings, the seed, checksums of the data and of every split, the version of
 /// the program, the machine.
 ///
 /// ```
 /// use egg_graph::synthetic::CovarianceSet;
-/// use egg_pool::model::Architecture;
+/// use egg_pool::convolution::Gcn;
 /// use egg_pool::protocol::{Experiment, Protocol, RunOptions, RunRecord};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// use std::ops::ControlFlow;
 ///
 /// let small = CovarianceSet { graphs: 60, ..Default::default() };
 /// let dataset = small.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
-/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "sum".parse()?)?;
+/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "sum".parse()?)?;
 /// (experiment.repetitions, experiment.training.max_epochs) = (2, 2);
 /// let graphs = experiment.prepare(dataset)?;
-/// let report = experiment.run(&graphs, &RunOptions::default(), &|_, _| ControlFlow::Continue(()))?;
+/// let run = experiment.run(&graphs, &RunOptions::default(), &|_, _| ControlFlow::Continue(()))?;
 ///
-/// let record = RunRecord::of(&report, &graphs, Some("1a2b3c4".to_owned()))?;
+/// let record = RunRecord::new(&run, &graphs, Some("1a2b3c4".to_owned()))?;
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("covariance-gcn-sum.json");
 /// record.save(&path)?;
@@ -83,12 +83,13 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Of a report and the graphs it is about.
+    /// Of a run and the graphs it is about.
     ///
     /// # Errors
-    /// [`Error::OtherRun`] if the report is about others, [`Error::Cancelled`]
-    /// if one of its runs was.
-    pub fn of(report: &Report, graphs: &PreparedGraphs, revision: Option<String>) -> Result<Self> {
+    /// [`Error::OtherRun`] if the run is about others, [`Error::Cancelled`]
+    /// if one of its repetitions was.
+    pub fn new(run: &Run, graphs: &PreparedGraphs, revision: Option<String>) -> Result<Self> {
+        let (report, splits) = (&run.report, &run.splits);
         if report.fingerprint != graphs.fingerprint() {
             return Err(Error::OtherRun {
                 path: report.dataset.clone().into(),
@@ -96,8 +97,7 @@ impl RunRecord {
             });
         }
         let experiment = &report.experiment;
-        let splits = experiment.splits(graphs.dataset())?;
-        let repetitions = report.outcomes.iter().map(RepetitionRecord::of);
+        let repetitions = report.outcomes.iter().map(RepetitionRecord::from_outcome);
         let repetitions: Vec<RepetitionRecord> = repetitions.collect::<Result<_>>()?;
         let losses: Vec<f64> = repetitions.iter().map(|run| run.validation.loss).collect();
         let seconds = repetitions.iter().map(|run| run.seconds).sum();
@@ -123,7 +123,7 @@ impl RunRecord {
         })
     }
 
-    /// Writes it as JSON, whole or not at all.
+    /// Writes it as JSON, atomically.
     ///
     /// # Errors
     /// [`Error::File`] if it can't be written.

@@ -4,6 +4,7 @@ use egg_results::Summary;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
+use crate::data::PreparedGraphs;
 use crate::train::{Outcome, PartReport};
 
 /// An experiment and its result.
@@ -24,12 +25,8 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(
-        experiment: &Experiment,
-        dataset: &str,
-        fingerprint: &str,
-        outcomes: Vec<Outcome>,
-    ) -> Self {
+    /// Of the outcomes of all repetitions, in order.
+    pub fn new(experiment: &Experiment, graphs: &PreparedGraphs, outcomes: Vec<Outcome>) -> Self {
         let metric = experiment.training.metric;
         let summary = |part: fn(&Outcome) -> Option<&PartReport>| {
             let numbers = outcomes.iter().map(|outcome| part(outcome)?.scores.get(metric));
@@ -40,8 +37,8 @@ impl Report {
         };
         Self {
             experiment: experiment.clone(),
-            dataset: dataset.to_owned(),
-            fingerprint: fingerprint.to_owned(),
+            dataset: graphs.dataset().name().to_owned(),
+            fingerprint: graphs.fingerprint().to_owned(),
             validation: summary(|outcome| outcome.validation.as_ref()),
             test: summary(|outcome| outcome.test.as_ref()),
             outcomes,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::experiment::{Experiment, RunOptions};
 use super::grid::{Cell, Grid};
-use super::jobs::Parallelism;
+use super::parallelism::Parallelism;
 use super::kind::Protocol;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
@@ -22,8 +22,8 @@ use crate::train::{Event, Outcome, PartReport, RankSummary};
 
 /// Trains an experiment with every combination of settings.
 ///
-/// A finished cell is a JSON file in [`Self::folder`], with a checksum, written whole or not at
-/// all. A search that was killed, or cancelled, goes on with the cells that
+/// A finished cell is a JSON file in [`Self::folder`], with a checksum, written
+/// atomically. A search that was killed, or cancelled, goes on with the cells that
 /// have none. A cell whose training diverges is recorded as
 /// [failed](CellRecord::failures) and never chosen; the search goes on.
 #[derive(Debug, Clone)]
@@ -153,12 +153,12 @@ impl GridSearch {
     /// # Errors
     /// [`Error::OtherRun`] if the folder has a record of another experiment or
     /// other data, [`Error::File`] if it can't be written, [`Error::Cancelled`]
-    /// if `follow` broke, [`Error::InRepetition`] if training failed in another
+    /// if the observer broke, [`Error::InRepetition`] if training failed in another
     /// way than by diverging, [`Error::AllCellsFailed`] if every cell diverged.
     pub fn run(
         &self,
         graphs: &PreparedGraphs,
-        follow: &(dyn Fn(SearchEvent<'_>) -> ControlFlow<()> + Sync),
+        observer: &(dyn Fn(SearchEvent<'_>) -> ControlFlow<()> + Sync),
     ) -> Result<GridReport> {
         std::fs::create_dir_all(&self.folder).map_err(Error::file(&self.folder))?;
         let cells = self.grid.cells(&self.experiment);
@@ -178,10 +178,10 @@ impl GridSearch {
             done: cells.len() - todo.len(),
             cells: cells.len(),
         };
-        if follow(started).is_break() {
+        if observer(started).is_break() {
             return Err(Error::Cancelled);
         }
-        for (at, record) in self.train(&cells, &todo, graphs, follow)? {
+        for (at, record) in self.train(&cells, &todo, graphs, observer)? {
             records[at] = Some(record);
         }
         self.choose(records.into_iter().flatten().collect())
@@ -225,10 +225,10 @@ impl GridSearch {
         cells: &[Cell],
         todo: &[usize],
         graphs: &PreparedGraphs,
-        follow: &(dyn Fn(SearchEvent<'_>) -> ControlFlow<()> + Sync),
+        observer: &(dyn Fn(SearchEvent<'_>) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<(usize, CellRecord)>> {
         let repetitions = self.experiment.repetitions;
-        // Of the seed and the architecture only: the same for all cells.
+        // Of the seed and the rule only: the same for all cells.
         let splits = self.experiment.splits(graphs.dataset())?;
         let experiments: Vec<Experiment> = todo.iter().map(|&at| cells[at].apply(&self.experiment)).collect();
         let finished: Vec<_> = todo.iter().map(|_| Mutex::new(vec![None; repetitions])).collect();
@@ -238,7 +238,7 @@ impl GridSearch {
             let (row, repetition) = (job / repetitions, job % repetitions);
             let (cell, experiment) = (todo[row], &experiments[row]);
             let training = |event: Event<'_>| {
-                follow(SearchEvent::Training {
+                observer(SearchEvent::Training {
                     cell,
                     repetition,
                     event,
@@ -249,7 +249,7 @@ impl GridSearch {
             // recorded must not depend on threads.
             let run = match experiment.uncancelled(graphs, split, repetition, &options, &training, &cancelled)
             {
-                Ok(outcome) => Ok(RepetitionRecord::of(&outcome)?),
+                Ok((_, outcome)) => Ok(RepetitionRecord::from_outcome(&outcome)?),
                 Err(Error::InRepetition { repetition, source }) if source.is_divergence() => Err(Failure {
                     repetition,
                     reason: source.to_string(),
@@ -281,7 +281,7 @@ impl GridSearch {
                 cell,
                 record: &record,
             };
-            if follow(event).is_break() {
+            if observer(event).is_break() {
                 return Err(Error::Cancelled);
             }
             Ok(Some((cell, record)))
@@ -335,7 +335,7 @@ impl RepetitionRecord {
     ///
     /// # Errors
     /// [`Error::Cancelled`] of one that was.
-    pub fn of(outcome: &Outcome) -> Result<Self> {
+    pub fn from_outcome(outcome: &Outcome) -> Result<Self> {
         match (&outcome.validation, outcome.best_epoch) {
             (Some(validation), Some(best_epoch)) => Ok(Self {
                 validation: validation.clone(),

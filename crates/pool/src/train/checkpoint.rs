@@ -18,7 +18,7 @@ const STOPPED: &str = "stopped";
 
 /// Where a run is kept, and how often.
 #[derive(Debug, Clone)]
-pub(super) struct Keep {
+pub(super) struct CheckpointConfig {
     pub(super) path: PathBuf,
     pub(super) every: u64,
     pub(super) description: String,
@@ -73,13 +73,13 @@ fn encode<T: Serialize>(path: &Path, value: &T) -> Result<String> {
 
 /// Adds the notes and writes the file.
 pub(super) fn save(
-    keep: &Keep,
+    config: &CheckpointConfig,
     mut checkpoint: Checkpoint,
     identity: &Identity,
     history: &[EpochReport],
     stopped: Option<Stopped>,
 ) -> Result<()> {
-    let path = &keep.path;
+    let path = &config.path;
     let mut note = |key: &str, text: String| checkpoint.metadata.insert(key.to_owned(), text);
     note(IDENTITY, encode(path, identity)?);
     note(HISTORY, encode(path, &history)?);
@@ -88,8 +88,8 @@ pub(super) fn save(
 }
 
 /// Reads the file, if it is there, and makes sure that it is of this run.
-pub(super) fn load(keep: &Keep, identity: &Identity) -> Result<Option<(Checkpoint, Notes)>> {
-    let path = &keep.path;
+pub(super) fn load(config: &CheckpointConfig, identity: &Identity) -> Result<Option<(Checkpoint, Notes)>> {
+    let path = &config.path;
     if !path.exists() {
         return Ok(None);
     }

@@ -79,7 +79,7 @@ impl TrainConfig {
     pub fn paper() -> Self {
         Self {
             objective: Objective::CrossEntropy,
-            metric: Metric::Accuracy,
+            metric: Metric::ACCURACY,
             batch_size: 32,
             max_epochs: 200,
             patience: 20,

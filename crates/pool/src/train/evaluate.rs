@@ -121,9 +121,9 @@ impl Tally {
 
     pub(super) fn scores(&self) -> Result<Scores> {
         if self.values.is_empty() {
-            Scores::of_logits(&self.classes, &self.outputs)
+            Scores::from_logits(&self.classes, &self.outputs)
         } else {
-            Scores::of_numbers(&self.values, &self.outputs.concat())
+            Scores::from_numbers(&self.values, &self.outputs.concat())
         }
     }
 }

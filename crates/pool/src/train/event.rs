@@ -1,6 +1,6 @@
 //! What a run tells while it runs.
 
-use std::ops::ControlFlow;
+use egg_nn::Observer;
 
 use super::outcome::{EpochReport, Outcome};
 
@@ -32,40 +32,19 @@ pub enum Event<'a> {
     Finished(&'a Outcome),
 }
 
-/// Follows a run, and may end it.
-///
-/// Closures from [`Event`] to [`ControlFlow`] are observers.
+/// What a run reports its [events](Event) to, and is stopped by: after a break the model is
+/// left at its best epoch so far, and is not tested.
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use egg_pool::train::{Event, Observer};
+/// use egg_pool::train::{Event, EventObserver};
 ///
 /// let mut epochs = 0;
 /// let mut three_epochs = |event: Event<'_>| {
 ///     epochs += usize::from(matches!(event, Event::Epoch(_)));
 ///     if epochs < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 /// };
-/// fn takes(_: &mut dyn Observer) {}
+/// fn takes(_: &mut EventObserver<'_>) {}
 /// takes(&mut three_epochs);
 /// ```
-pub trait Observer {
-    /// Takes an event. To break ends the run: the model is left at its best
-    /// epoch so far, and is not tested.
-    fn observe(&mut self, event: Event<'_>) -> ControlFlow<()>;
-}
-
-impl<F: FnMut(Event<'_>) -> ControlFlow<()>> Observer for F {
-    fn observe(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        self(event)
-    }
-}
-
-/// The observer that does not look.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
-
-impl Observer for Silent {
-    fn observe(&mut self, _: Event<'_>) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
+pub type EventObserver<'o> = dyn for<'e> Observer<Event<'e>> + 'o;

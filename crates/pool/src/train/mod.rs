@@ -1,9 +1,9 @@
-//! Training that can be watched, stopped, and gone on with.
+//! Training that can be watched, stopped and resumed.
 //!
 //! [`Trainer`] runs Adam over a [`Split`](egg_graph::Split) as a
-//! [`TrainConfig`] says, tells an [`Observer`] what happens, and leaves the
-//! model at its best validation epoch. With a checkpoint on disk a run that
-//! was killed goes on to the same bits.
+//! [`TrainConfig`] says, reports to an [`Observer`], and leaves the model at its best
+//! validation epoch. With a checkpoint on disk a run that was killed resumes bit for
+//! bit.
 
 mod batching;
 mod checkpoint;
@@ -16,7 +16,8 @@ mod trainer;
 
 pub use config::{BatchLoss, RateSchedule, TrainConfig};
 pub use evaluate::{Evaluation, evaluate, outputs};
-pub use event::{Event, Observer, Silent};
+pub use egg_nn::{Observer, Silent};
+pub use event::{Event, EventObserver};
 pub use objective::Objective;
 pub use outcome::{EpochReport, Outcome, PartReport, RankSummary, Stopped};
 pub use trainer::Trainer;

@@ -48,9 +48,9 @@ impl Objective {
     /// What a run with this loss is usually judged by.
     pub fn metric(self) -> Metric {
         match self {
-            Self::CrossEntropy => Metric::Accuracy,
-            Self::Mse => Metric::Rmse,
-            Self::Mae => Metric::Mae,
+            Self::CrossEntropy => Metric::ACCURACY,
+            Self::Mse => Metric::RMSE,
+            Self::Mae => Metric::MAE,
         }
     }
 

@@ -100,27 +100,7 @@ pub struct PartReport {
 impl PartReport {
     /// Whether its numbers can be those of an evaluation.
     pub(crate) fn is_consistent(&self) -> bool {
-        let is_share = |share: f64| (0.0..=1.0).contains(&share);
-        let is_error = |error: f64| error >= 0.0 && error.is_finite();
-        self.loss.is_finite()
-            && match &self.scores {
-                Scores::Classes {
-                    accuracy,
-                    balanced_accuracy,
-                    roc_auc,
-                    average_precision,
-                    ..
-                } => {
-                    let all = [
-                        Some(*accuracy),
-                        Some(*balanced_accuracy),
-                        *roc_auc,
-                        *average_precision,
-                    ];
-                    all.into_iter().flatten().all(is_share)
-                }
-                Scores::Numbers { mae, mse } => is_error(*mae) && is_error(*mse),
-            }
+        self.loss.is_finite() && self.scores.is_consistent()
     }
 }
 

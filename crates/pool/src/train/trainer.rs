@@ -14,10 +14,10 @@ use egg_nn::{
 use rand_chacha::ChaCha8Rng;
 
 use super::batching::batches;
-use super::checkpoint::{self, Identity, Keep};
+use super::checkpoint::{self, CheckpointConfig, Identity};
 use super::config::{BatchLoss, RateSchedule, TrainConfig};
 use super::evaluate::{Tally, evaluate, evaluate_at, targets};
-use super::event::{Event, Observer};
+use super::event::{Event, EventObserver};
 use super::objective::number;
 use super::outcome::{EpochReport, Outcome, RankCounter, Stopped};
 use crate::data::{Batch, PreparedGraphs};
@@ -29,7 +29,7 @@ use crate::model::Model;
 /// ```
 /// use candle_core::DType;
 /// use egg_graph::{Split, synthetic::CovarianceSet};
-/// use egg_pool::data::{Convolved, PreparedGraphs};
+/// use egg_pool::data::{PropagationKind, PreparedGraphs};
 /// use egg_pool::model::{Architecture, ModelConfig};
 /// use egg_pool::train::{Silent, TrainConfig, Trainer};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
@@ -37,7 +37,7 @@ use crate::model::Model;
 /// let mut rng = ChaCha8Rng::seed_from_u64(0);
 /// let dataset = CovarianceSet { graphs: 60, ..Default::default() }.generate(&mut rng)?;
 /// let split = Split::random(dataset.len(), &mut rng);
-/// let graphs = PreparedGraphs::new(dataset, Convolved::Normalised, DType::F32)?;
+/// let graphs = PreparedGraphs::new(dataset, PropagationKind::Normalised, DType::F32)?;
 /// let model = ModelConfig::new(Architecture::Gcn, "egg".parse()?).model(10, 2, DType::F32, &mut rng)?;
 ///
 /// let config = TrainConfig { max_epochs: 2, ..TrainConfig::paper() };
@@ -52,7 +52,7 @@ pub struct Trainer<'a> {
     graphs: &'a PreparedGraphs,
     split: &'a Split,
     validation: Vec<Batch>,
-    keep: Option<Keep>,
+    checkpoint: Option<CheckpointConfig>,
 }
 
 /// All that changes from epoch to epoch, but for the parameters.
@@ -89,13 +89,13 @@ impl<'a> Trainer<'a> {
             graphs,
             split,
             validation: gather(graphs, &split.validation, config.batch_size)?,
-            keep: None,
+            checkpoint: None,
         })
     }
 
     /// Keeps the run in a file: every `every` epochs, when it ends, and when it
     /// is cancelled between epochs. If the file is there when a run begins, the
-    /// run goes on from it, to the same bits as if it had never stopped.
+    /// run resumes from it, bit for bit.
     ///
     /// `description` says which model it is; a file of another is refused.
     pub fn checkpoint(
@@ -104,7 +104,7 @@ impl<'a> Trainer<'a> {
         every: u64,
         description: impl Into<String>,
     ) -> Self {
-        self.keep = Some(Keep {
+        self.checkpoint = Some(CheckpointConfig {
             path: path.into(),
             every: every.max(1),
             description: description.into(),
@@ -120,7 +120,7 @@ impl<'a> Trainer<'a> {
     /// the data, [`Error::NonFiniteLoss`] and [`Error::InBatch`] with the epoch
     /// and batch, [`Error::OtherRun`] for a checkpoint that is of another run,
     /// [`egg_nn::Error::File`] if it can't be written.
-    pub fn run(&self, model: &Model, rng: ChaCha8Rng, observer: &mut dyn Observer) -> Result<Outcome> {
+    pub fn run(&self, model: &Model, rng: ChaCha8Rng, observer: &mut EventObserver<'_>) -> Result<Outcome> {
         self.check_model(model)?;
         let identity = self.identity(&rng);
         let mut state = self.begin(model, rng, &identity)?;
@@ -140,10 +140,10 @@ impl<'a> Trainer<'a> {
             };
             cancelled = observer.observe(Event::Epoch(&report)).is_break();
             let last = cancelled || state.stopped.is_some();
-            if let Some(keep) = &self.keep
-                && (last || state.epoch.is_multiple_of(keep.every))
+            if let Some(checkpoint) = &self.checkpoint
+                && (last || state.epoch.is_multiple_of(checkpoint.every))
             {
-                self.save(keep, model, &state, &identity)?;
+                self.save(checkpoint, model, &state, &identity)?;
             }
         }
         let outcome = self.finish(model, state)?;
@@ -160,11 +160,11 @@ impl<'a> Trainer<'a> {
                 found: self.graphs.inputs(),
             });
         }
-        if network.convolved() != self.graphs.convolved() {
+        if network.propagation() != self.graphs.propagation() {
             return Err(Error::setting(
                 "the model's convolution",
-                format!("{:?}", network.convolved()),
-                format!("these graphs are prepared for {:?}", self.graphs.convolved()),
+                format!("{:?}", network.propagation()),
+                format!("these graphs are prepared for {:?}", self.graphs.propagation()),
             ));
         }
         if Some(network.outputs()) != self.graphs.outputs() {
@@ -179,9 +179,9 @@ impl<'a> Trainer<'a> {
     }
 
     fn identity(&self, rng: &ChaCha8Rng) -> Identity {
-        let (fingerprint, description) = match &self.keep {
-            Some(keep) => (self.graphs.fingerprint().to_owned(), keep.description.clone()),
-            // Nobody will ask.
+        let (fingerprint, description) = match &self.checkpoint {
+            Some(checkpoint) => (self.graphs.fingerprint().to_owned(), checkpoint.description.clone()),
+            // It is only compared with a checkpoint's.
             None => Default::default(),
         };
         Identity {
@@ -208,8 +208,8 @@ impl<'a> Trainer<'a> {
             history: Vec::new(),
             stopped: None,
         };
-        let kept = match &self.keep {
-            Some(keep) => checkpoint::load(keep, identity)?,
+        let kept = match &self.checkpoint {
+            Some(checkpoint) => checkpoint::load(checkpoint, identity)?,
             None => None,
         };
         if let Some((kept, notes)) = kept {
@@ -224,9 +224,9 @@ impl<'a> Trainer<'a> {
             (state.epoch, state.plateau, state.best) = (kept.epoch, kept.plateau, kept.best);
             state.history = notes.history;
             let asked = self.config.max_epochs;
-            if let (true, Some(keep)) = (state.epoch > asked, &self.keep) {
+            if let (true, Some(checkpoint)) = (state.epoch > asked, &self.checkpoint) {
                 return Err(Error::OtherRun {
-                    path: keep.path.clone(),
+                    path: checkpoint.path.clone(),
                     difference: format!(
                         "it has trained for {} epochs, more than the {asked} that are asked for now",
                         state.epoch
@@ -242,14 +242,14 @@ impl<'a> Trainer<'a> {
         Ok(state)
     }
 
-    fn save(&self, keep: &Keep, model: &Model, state: &State, identity: &Identity) -> Result<()> {
+    fn save(&self, target: &CheckpointConfig, model: &Model, state: &State, identity: &Identity) -> Result<()> {
         let mut kept = Checkpoint::new(state.epoch, model.parameters().snapshot()?);
         kept.best.clone_from(&state.best);
         kept.adam = Some(state.adam.state()?);
         kept.plateau.clone_from(&state.plateau);
         kept.early_stopping = Some(state.stopping.clone());
         kept.generator = Some(GeneratorState::of(&state.rng));
-        checkpoint::save(keep, kept, identity, &state.history, state.stopped)
+        checkpoint::save(target, kept, identity, &state.history, state.stopped)
     }
 
     /// One epoch and its validation; `None` if it was cancelled in between.
@@ -257,7 +257,7 @@ impl<'a> Trainer<'a> {
         &self,
         model: &Model,
         state: &mut State,
-        observer: &mut dyn Observer,
+        observer: &mut EventObserver<'_>,
     ) -> Result<Option<EpochReport>> {
         let start = Instant::now();
         let epoch = state.epoch + 1;
