@@ -70,7 +70,7 @@ pub use fetch::{Fetcher, Outcome};
 pub use folders::{DataFolders, VARIABLE};
 #[cfg(feature = "fetch")]
 pub use https::Https;
-pub use registry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Registry, Task};
+pub use registry::{ArchiveEntry, Counts, DatasetEntry, EntryPreset, FileEntry, Registry, Task};
 pub use size::{Bytes, Grouped};
 pub use status::Status;
 pub use transport::{Download, DownloadError, Event, Transport};

@@ -8,13 +8,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use egg_autodiff::{Flatten, RankRule};
 use egg_datasets::{DataFolders, Registry};
 use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{GraphBatch, GraphDataset, Labels, ReadOptions, Targets, read_tu};
-use egg_pool::PoolingConfig;
-use egg_pool::data::Convolved;
-use egg_pool::model::{Architecture, ModelConfig};
+use egg_pool::ConvolutionConfig;
+use egg_pool::model::ModelConfig;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -31,9 +29,6 @@ use training::Training;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const DATA: [&str; 4] = ["PROTEINS", "NCI1", "Mutagenicity", "DD"];
-
-/// The paper's threshold; the peers have the same.
-const RANK: RankRule = RankRule::Threshold(0.5);
 
 struct Inputs {
     datasets: BTreeMap<&'static str, GraphDataset>,
@@ -52,21 +47,14 @@ fn training(task: &str, datasets: &BTreeMap<&'static str, GraphDataset>) -> Outc
     let dataset = datasets
         .get(name)
         .ok_or("this data set is not here; `cargo xtask data fetch` gets it")?;
-    let pooling = match pool {
-        "egg" => PoolingConfig::Egg {
-            rank: RANK,
-            flatten: Flatten::Upper,
-        },
-        name => name.parse()?,
-    };
-    let (architecture, convolved) = match conv {
-        "gcn" => (Architecture::Gcn, Convolved::Normalised),
-        "gin" => (Architecture::Gin, Convolved::Sum),
-        _ => return Err(unknown().into()),
-    };
-    let mut config = ModelConfig::paper(name, architecture, pooling);
+    let convolution: ConvolutionConfig = conv.parse()?;
+    let mut config = ModelConfig::new(convolution, pool.parse()?);
+    // The paper's; the peers have the same.
+    if (conv, name) == ("gcn", "NCI1") {
+        config.layers = 3;
+    }
     config.hidden = if conv == "gcn" { 64 } else { 32 };
-    Training::new(dataset.clone(), convolved, &config, 32)
+    Training::new(dataset.clone(), &config, 32)
 }
 
 fn run(inputs: &Inputs, task: &str) -> Outcome<Timed> {

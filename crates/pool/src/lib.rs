@@ -66,9 +66,9 @@ pub mod protocol;
 mod structure;
 pub mod train;
 
-pub use error::{Error, Result};
 pub use component::Settings;
 pub use convolution::{Convolution, ConvolutionConfig, ConvolutionSettings, register_convolution};
+pub use error::{Error, Result};
 pub use metrics::register_metric;
 pub use pooling::{Coarser, Pooled, Pooling, PoolingConfig, PoolingSettings, register_pooling};
 pub use structure::Structure;

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use egg_graph::GraphDataset;
-use egg_pool::model::Architecture;
+use egg_pool::convolution::Blind;
+use egg_pool::pooling::Sum;
+use crate::architecture::Architecture;
 use egg_pool::protocol::{Cell as Setting, Experiment, Protocol};
 
 use crate::error::Result;
+use crate::preset;
 
 /// In the order in which they are run if none is named.
 pub const DATASETS: [&str; 7] = [
@@ -18,9 +21,6 @@ pub const DATASETS: [&str; 7] = [
     "COLLAB",
     "ogbg-molhiv",
 ];
-
-/// The paper's two: Table 2 and Table 3.
-pub const ARCHITECTURES: [Architecture; 2] = [Architecture::Gcn, Architecture::Gin];
 
 /// The paper's rows.
 pub const POOLINGS: [&str; 9] = [
@@ -48,9 +48,6 @@ pub const SETTING: Setting = Setting {
     dropout: 0.5,
     threshold: None,
 };
-
-/// EGG has presets of its own there, and takes them by itself.
-const PRESETS: [&str; 2] = ["PROTEINS", "Mutagenicity"];
 
 /// One cell.
 #[derive(Debug, Clone, Copy)]
@@ -86,14 +83,17 @@ impl Cell<'_> {
     /// # Errors
     /// As [`Experiment::new`], or if there is no such pooling.
     pub fn experiment(&self, dataset: &GraphDataset) -> Result<Experiment> {
-        // The control has no convolutions, whatever the table.
-        let architecture = match self.pooling {
-            "blind" => Architecture::Blind,
-            _ => self.architecture,
+        let preset = preset::of(self.dataset)?;
+        let new = |pooling: &str| Experiment::new(dataset, self.protocol, self.architecture, pooling.parse()?);
+        let mut experiment = match self.pooling {
+            // The control has no convolutions, and splits of its own.
+            "blind" => Experiment::new(dataset, self.protocol, Blind, Sum.into())?,
+            pooling => new(pooling)?,
         };
-        let experiment = Experiment::new(dataset, self.protocol, architecture, self.pooling.parse()?)?;
-        let is_preset = self.pooling == "egg" && self.protocol == Protocol::Paper;
-        Ok(match is_preset && PRESETS.contains(&self.dataset) {
+        experiment.apply(&preset);
+        let convolution = preset.convolution.get(self.architecture.name());
+        let is_chosen = convolution.is_some_and(|preset| preset.chosen.contains_key(self.pooling));
+        Ok(match is_chosen && self.protocol == Protocol::Paper {
             true => experiment,
             false => self.setting().apply(&experiment),
         })
@@ -136,7 +136,7 @@ mod tests {
             pooling: "egg",
             ..cell
         };
-        let preset = Experiment::new(
+        let preset = preset::experiment(
             &dataset,
             Protocol::Paper,
             Architecture::Gin,
@@ -150,6 +150,6 @@ mod tests {
         };
         assert_eq!(fair.file(), "mutagenicity-gin-blind-fair.json");
         let blind = fair.experiment(&dataset).unwrap();
-        assert_eq!(blind.model.architecture, Architecture::Blind);
+        assert!(blind.model.convolution.is_blind());
     }
 }

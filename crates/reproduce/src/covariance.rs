@@ -8,7 +8,7 @@ use clap::Args;
 use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{GraphDataset, Split, random_order};
 use egg_pool::PoolingConfig;
-use egg_pool::model::Architecture;
+use egg_pool::convolution::Gcn;
 use egg_pool::protocol::{Experiment, Protocol, RunOptions, RunRecord};
 use egg_pool::train::Event;
 use rand_chacha::ChaCha8Rng;
@@ -54,7 +54,7 @@ fn dataset(training: usize) -> Result<GraphDataset> {
 pub(crate) fn run(request: &Request) -> Result<()> {
     let revision = provenance::revision();
     let mut records = Vec::new();
-    for (title, rectify) in [("linear convolutions", false), ("ReLU convolutions", true)] {
+    for (title, activation) in [("linear convolutions", false), ("ReLU convolutions", true)] {
         println!(
             "\nTest accuracy in percent, mean+-sd of {} (ddof 0), {title}\n",
             request.repetitions
@@ -64,26 +64,27 @@ pub(crate) fn run(request: &Request) -> Result<()> {
             "| pooling |{sizes}\n|---|{}",
             "---|".repeat(TRAINING_GRAPHS.len())
         );
-        // The controls have no part in it.
-        let poolings = PoolingConfig::NAMES.into_iter();
-        for pooling in poolings.filter(|name| !matches!(*name, "random" | "blind")) {
+        // Neither the control nor pairs of the others have a part in it.
+        let poolings = PoolingConfig::names().into_iter();
+        for pooling in poolings.filter(|name| !matches!(*name, "random" | "concat")) {
             let mut row = format!("| {pooling} |");
             for training in TRAINING_GRAPHS {
                 let dataset = dataset(training)?;
                 let mut experiment =
-                    Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, pooling.parse()?)?;
+                    Experiment::new(&dataset, Protocol::Paper, Gcn, pooling.parse()?)?;
                 experiment.repetitions = request.repetitions;
-                experiment.model.rectify = rectify;
+                experiment.model.activation = activation;
                 experiment.training.learning_rate = 5e-3;
                 experiment.training.max_epochs = 100;
                 let graphs = experiment.prepare(dataset)?;
-                let follow = |_: usize, _: Event<'_>| ControlFlow::Continue(());
-                let report = experiment.run(&graphs, &RunOptions::default(), &follow)?;
-                let test = report
+                let observer = |_: usize, _: Event<'_>| ControlFlow::Continue(());
+                let run = experiment.run(&graphs, &RunOptions::default(), &observer)?;
+                let test = run
+                    .report
                     .test
                     .ok_or_else(|| Error::measurement("accuracy is not defined"))?;
                 row += &format!(" {test} |");
-                records.push(RunRecord::of(&report, &graphs, Some(revision.clone()))?);
+                records.push(RunRecord::new(&run.report, &run.splits, &graphs, Some(revision.clone()))?);
             }
             println!("{row}");
         }

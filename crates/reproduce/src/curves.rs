@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use egg_pool::data::PreparedGraphs;
-use egg_pool::protocol::{Report, RunRecord};
+use egg_pool::protocol::{Run, RunRecord};
 use egg_pool::train::EpochReport;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -36,9 +36,9 @@ pub struct Curves {
 /// Keeps every epoch of every repetition, a repetition a line.
 ///
 /// # Errors
-/// As [`RunRecord::of`], or if the file can't be written.
-pub fn save(path: &Path, report: &Report, graphs: &PreparedGraphs, revision: Option<String>) -> Result<()> {
-    let record = RunRecord::of(report, graphs, revision)?;
+/// As [`RunRecord::new`], or if the file can't be written.
+pub fn save(path: &Path, run: &Run, graphs: &PreparedGraphs, revision: Option<String>) -> Result<()> {
+    let record = RunRecord::new(&run.report, &run.splits, graphs, revision)?;
     let about = json!({
         "dataset": record.dataset,
         "fingerprint": record.fingerprint,
@@ -48,7 +48,7 @@ pub fn save(path: &Path, report: &Report, graphs: &PreparedGraphs, revision: Opt
         "machine": record.machine,
         "seconds": record.seconds,
     });
-    let curves = report.outcomes.iter().map(|outcome| {
+    let curves = run.report.outcomes.iter().map(|outcome| {
         let of = |number: &dyn Fn(&EpochReport) -> Option<f64>| -> Vec<Option<f64>> {
             outcome.history.iter().map(number).collect()
         };

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use egg_graph::Split;
 use egg_pool::data::PreparedGraphs;
 use egg_pool::metrics::Metric;
-use egg_pool::protocol::{Experiment, Follow, Parallelism, RepetitionRecord, Report, RunOptions, RunRecord};
+use egg_pool::protocol::{Experiment, Parallelism, RepetitionRecord, Report, RunObserver, RunOptions, RunRecord};
 use egg_pool::train::{Event, Outcome};
 use egg_results::Summary;
 
@@ -23,7 +24,7 @@ pub fn extend(
     graphs: &PreparedGraphs,
     revision: Option<String>,
     budget: &Budget,
-    follow: &Follow<'_>,
+    observer: &RunObserver<'_>,
 ) -> Result<usize> {
     let mut record = match path.exists() {
         true => Some(RunRecord::load(path)?),
@@ -41,8 +42,11 @@ pub fn extend(
             repetitions: (done + rayon::current_num_threads()).min(experiment.repetitions),
             ..experiment.clone()
         };
-        let outcomes = side_by_side(&part, graphs, done, follow)?;
-        let grown = add(path, record.take(), &part, graphs, outcomes, revision.clone())?;
+        let splits = part.splits(graphs.dataset())?;
+        let outcomes = side_by_side(&part, graphs, &splits, done, observer)?;
+        let report = Report::new(&part, graphs, outcomes);
+        let new = RunRecord::new(&report, &splits, graphs, revision.clone())?;
+        let grown = add(path, record.take(), &part, new)?;
         grown.save(path)?;
         record = Some(grown);
     }
@@ -71,13 +75,13 @@ fn repetitions_of(
 fn side_by_side(
     experiment: &Experiment,
     graphs: &PreparedGraphs,
+    splits: &[Split],
     first: usize,
-    follow: &Follow<'_>,
+    observer: &RunObserver<'_>,
 ) -> Result<Vec<Outcome>> {
-    let splits = experiment.splits(graphs.dataset())?;
     let outcomes = Parallelism::Repetitions.run(experiment.repetitions - first, |job| {
         let repetition = first + job;
-        let mut observer = |event: Event<'_>| follow(repetition, event);
+        let mut observer = |event: Event<'_>| observer(repetition, event);
         let options = RunOptions::default();
         let run = experiment.repetition(graphs, &splits[repetition], repetition, &options, &mut observer);
         run.map(|(_, outcome)| outcome)
@@ -89,24 +93,13 @@ fn side_by_side(
     Ok(outcomes?)
 }
 
-/// What is there and what has come.
+/// What is there and what has come; the summaries of both are made here.
 fn add(
     path: &Path,
     before: Option<RunRecord>,
     experiment: &Experiment,
-    graphs: &PreparedGraphs,
-    outcomes: Vec<Outcome>,
-    revision: Option<String>,
+    mut record: RunRecord,
 ) -> Result<RunRecord> {
-    let report = Report {
-        experiment: experiment.clone(),
-        dataset: graphs.dataset().name().to_owned(),
-        fingerprint: graphs.fingerprint().to_owned(),
-        outcomes,
-        validation: None,
-        test: None,
-    };
-    let mut record = RunRecord::of(&report, graphs, revision)?;
     if let Some(before) = before {
         if !record.splits.starts_with(&before.splits) {
             return Err(Error::OtherRecord {

@@ -11,6 +11,7 @@
     reason = "the inside of a program for people"
 )]
 
+pub mod architecture;
 pub mod budget;
 pub mod cell;
 pub mod cluster;
@@ -25,6 +26,7 @@ pub mod halving;
 pub mod maps;
 pub mod page;
 pub mod paper;
+pub mod preset;
 mod provenance;
 pub mod scale;
 mod svg;

@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use egg_autodiff::{Flatten, RankRule};
-use egg_pool::model::Architecture;
+use egg_pool::pooling::{Egg, FilterConfig, SoftEgg};
 use egg_pool::protocol::{Experiment, Protocol, RunOptions};
 use egg_pool::train::{BatchLoss, Event};
-use egg_pool::{FilterConfig, PoolingConfig};
+use egg_pool::{ConvolutionConfig, PoolingConfig};
 
 use crate::budget::{Budget, Length};
 use crate::error::Result;
-use crate::{data, growing, provenance};
+use crate::{data, growing, preset, provenance};
 
 /// Trains a model on a benchmark data set with settings of one's own, as presets were chosen.
 ///
@@ -24,7 +24,7 @@ pub(crate) struct Request {
     /// The name of a data set, a path to one, or `covariance`.
     dataset: String,
     /// gcn, gin or blind.
-    architecture: Architecture,
+    convolution: ConvolutionConfig,
     /// As `egg`, `sum`.
     pooling: PoolingConfig,
     /// paper or fair.
@@ -33,7 +33,7 @@ pub(crate) struct Request {
     /// How often.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repetitions: usize,
-    /// Of all randomness.
+    /// The random seed.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// At most.
@@ -130,23 +130,20 @@ impl Request {
         set(&mut model.layers, self.layers);
         set(&mut model.hidden, self.hidden);
         set(&mut model.head.dropout, self.dropout);
-        model.rectify = !self.linear;
+        model.activation &= !self.linear;
         model.node_norm |= self.node_norm;
         model.head.output_norm &= !self.no_output_norm;
         let flattening = self.flatten.map(|flatten| match flatten {
             Flattening::Upper => Flatten::Upper,
             Flattening::Isometric => Flatten::Isometric,
         });
-        match &mut model.pooling {
-            PoolingConfig::Egg { rank, flatten } => {
-                set(rank, self.rank);
-                set(flatten, flattening);
-            }
-            PoolingConfig::SoftEgg { filter, flatten } => {
-                *filter = self.filter.unwrap_or(*filter);
-                set(flatten, flattening);
-            }
-            _ => {}
+        if let Some(egg) = model.pooling.get_mut::<Egg>() {
+            set(&mut egg.rank, self.rank);
+            set(&mut egg.flatten, flattening);
+        }
+        if let Some(egg) = model.pooling.get_mut::<SoftEgg>() {
+            set(&mut egg.filter, self.filter);
+            set(&mut egg.flatten, flattening);
         }
     }
 }
@@ -158,17 +155,18 @@ impl Request {
 pub(crate) fn run(request: &Request) -> Result<()> {
     let dataset = data::load(&request.dataset)?;
     let pooling = request.pooling.clone();
-    let mut experiment = Experiment::new(&dataset, request.protocol, request.architecture, pooling)?;
+    let convolution = request.convolution.clone();
+    let mut experiment = preset::experiment(&dataset, request.protocol, convolution, pooling)?;
     request.change(&mut experiment);
     let graphs = experiment.prepare(dataset)?;
-    let follow = |repetition: usize, event: Event<'_>| {
+    let observer = |repetition: usize, event: Event<'_>| {
         print(repetition, event, request.quiet);
         ControlFlow::Continue(())
     };
     if let Some(path) = &request.record {
         let revision = Some(provenance::revision());
         let budget = Budget::new(request.budget);
-        let done = growing::extend(path, &experiment, &graphs, revision, &budget, &follow)?;
+        let done = growing::extend(path, &experiment, &graphs, revision, &budget, &observer)?;
         let wanted = experiment.repetitions;
         match done < wanted {
             true => println!("time is up after {done} of {wanted}: call again to go on"),
@@ -177,7 +175,9 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         return Ok(());
     }
     let start = Instant::now();
-    let report = experiment.run(&graphs, &RunOptions::default(), &follow)?;
+    let report = experiment
+        .run(&graphs, &RunOptions::default(), &observer)?
+        .report;
     let epochs: usize = report.outcomes.iter().map(|outcome| outcome.history.len()).sum();
     let seconds: f64 = report.outcomes.iter().map(|outcome| outcome.seconds()).sum();
     let metric = experiment.training.metric;
@@ -263,28 +263,25 @@ mod tests {
         let changed = |line: &str| {
             let request = parsed(line).unwrap();
             let pooling = request.pooling.clone();
+            let convolution = request.convolution.clone();
             let mut experiment =
-                Experiment::new(&dataset, request.protocol, request.architecture, pooling).unwrap();
+                preset::experiment(&dataset, request.protocol, convolution, pooling).unwrap();
             request.change(&mut experiment);
             experiment
         };
         let egg = changed("PROTEINS gcn egg --lr 5e-3 --rank threshold=0.01 --flatten isometric --linear");
         assert_eq!(
             egg.model.pooling,
-            PoolingConfig::Egg {
+            Egg {
                 rank: RankRule::Threshold(0.01),
                 flatten: Flatten::Isometric
             }
+            .into()
         );
-        assert_eq!((egg.training.learning_rate, egg.model.rectify), (5e-3, false));
+        assert_eq!((egg.training.learning_rate, egg.model.activation), (5e-3, false));
         let soft = changed("x gin soft-egg --filter resolvent=0.3 --loss mean --node-norm --no-output-norm");
-        assert!(matches!(
-            soft.model.pooling,
-            PoolingConfig::SoftEgg {
-                filter: FilterConfig::Resolvent(0.3),
-                ..
-            }
-        ));
+        let filter = soft.model.pooling.get::<SoftEgg>().unwrap().filter;
+        assert_eq!(filter, FilterConfig::Resolvent(0.3));
         assert!(soft.model.node_norm && !soft.model.head.output_norm);
         for bad in [
             "PROTEINS gcn",

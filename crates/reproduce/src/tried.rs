@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use egg_pool::PoolingConfig;
+use egg_pool::convolution::Gcn;
 use egg_pool::protocol::RunRecord;
 use egg_pool::train::BatchLoss;
 use egg_results::Summary;
@@ -35,7 +35,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     let loss = |record: &RunRecord| record.validation_loss.map_or(f64::INFINITY, |loss| loss.mean);
     let group = |record: &RunRecord| {
         let model = &record.experiment.model;
-        (record.dataset.clone(), model.architecture.name())
+        (record.dataset.clone(), model.convolution.name())
     };
     records.sort_by(|a, b| group(a).cmp(&group(b)).then(loss(a).total_cmp(&loss(b))));
 
@@ -73,7 +73,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         if !model.head.output_norm {
             others.push("no norm of scores");
         }
-        if !model.rectify {
+        if model.convolution.get::<Gcn>().is_some() && !model.activation {
             others.push("linear");
         }
         let test = if request.test {
@@ -84,8 +84,8 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         println!(
             "| {} | {} | {} | {} | {} | {} | {} | {} | {p} | {epochs:.0} | {count} | {:.4} | {} |{test}",
             record.dataset,
-            model.architecture,
-            pooling(&model.pooling),
+            model.convolution,
+            model.pooling,
             training.learning_rate,
             training.weight_decay,
             model.hidden,
@@ -96,23 +96,4 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// A pooling with its settings: `egg threshold=0.5`.
-fn pooling(config: &PoolingConfig) -> String {
-    let text = |value: &dyn std::fmt::Debug| {
-        let text = format!("{value:?}").to_lowercase();
-        text.replace('(', "=").replace(')', "")
-    };
-    match config {
-        PoolingConfig::Egg { rank, flatten } => format!("egg {}{}", text(rank), isometric(&text(flatten))),
-        PoolingConfig::SoftEgg { filter, flatten } => {
-            format!("soft-egg {}{}", text(filter), isometric(&text(flatten)))
-        }
-        other => other.name().to_owned(),
-    }
-}
-
-fn isometric(flatten: &str) -> &'static str {
-    if flatten == "isometric" { ", isometric" } else { "" }
 }

@@ -21,7 +21,7 @@ mod student;
 mod summary;
 
 #[cfg(feature = "serde")]
-pub use checksum::{Unsealed, checksum, seal, unseal};
+pub use checksum::{Unsealed, checksum, has_checksum, seal, unseal};
 pub use compare::{Comparison, Pair, Verdict, holm, paired, welch};
 pub use machine::{Machine, cores, processor};
 pub use markdown::markdown_table;

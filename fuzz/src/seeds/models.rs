@@ -4,7 +4,8 @@ use egg_graph::synthetic::CovarianceSet;
 use egg_nn::Checkpoint;
 use egg_pool::PoolingConfig;
 use egg_pool::folder::TrainedModel;
-use egg_pool::model::{Architecture, ModelConfig};
+use egg_pool::convolution::{Gcn, Gin};
+use egg_pool::model::ModelConfig;
 use egg_pool::protocol::{Experiment, Grid, Protocol, RunOptions};
 use egg_pool::train::{Silent, TrainConfig};
 use rand_chacha::ChaCha8Rng;
@@ -20,7 +21,7 @@ pub(super) fn all() -> Result<Vec<Seed>> {
 }
 
 fn settings() -> Result<Vec<Seed>> {
-    let model = ModelConfig::new(Architecture::Gin, PoolingConfig::default());
+    let model = ModelConfig::new(Gin, PoolingConfig::default());
     let record = br#"{"format":"egg-record","version":1,"kind":"train","title":"EGG on TINY","seed":1,"ddof":1,
 "data":{"name":"TINY","fingerprint":"00","graphs":4},"versions":{"egg":"0.1.0","others":[["a","b"]]},
 "methods":[{"name":"EGG","repetitions":[{"split":"fold 1","test":0.75},{"split":"fold 2","test":null}]},
@@ -62,7 +63,7 @@ fn experiment() -> Result<(Experiment, egg_graph::GraphDataset)> {
     let mut experiment = Experiment::new(
         &dataset,
         Protocol::Paper,
-        Architecture::Gcn,
+        Gcn,
         PoolingConfig::default(),
     )?;
     (experiment.model.hidden, experiment.model.layers) = (3, 1);
@@ -74,15 +75,15 @@ fn experiment() -> Result<(Experiment, egg_graph::GraphDataset)> {
 /// A trained model as it is saved, and the checkpoint of a run.
 fn models() -> Result<Vec<Seed>> {
     let mut seeds = Vec::new();
-    for (name, architecture, pooling) in [
-        ("gcn-egg", Architecture::Gcn, "egg"),
-        ("gin-topk", Architecture::Gin, "topk"),
-        ("blind", Architecture::Blind, "sum"),
-        ("gcn-pan", Architecture::Gcn, "pan"),
-        ("gcn-soft-egg", Architecture::Gcn, "soft-egg"),
+    for (name, convolution, pooling) in [
+        ("gcn-egg", "gcn", "egg"),
+        ("gin-topk", "gin", "topk"),
+        ("blind", "blind", "sum"),
+        ("gcn-pan", "gcn", "pan"),
+        ("gcn-soft-egg", "gcn", "soft-egg"),
     ] {
         let (mut experiment, dataset) = experiment()?;
-        experiment.model.architecture = architecture;
+        experiment.model.convolution = convolution.parse()?;
         experiment.model.pooling = pooling.parse()?;
         let graphs = experiment.prepare(dataset)?;
         let folder = Folder::new("seeds-of-models");

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use egg_geometry::RankRule;
-use egg_pool::PoolingConfig;
-use egg_pool::model::{Architecture, ModelConfig};
+use egg_pool::model::ModelConfig;
+use egg_pool::{ConvolutionConfig, PoolingConfig};
 use egg_pool::protocol::{Experiment, Grid, Protocol};
 use egg_pool::train::TrainConfig;
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub(super) const WORDS: &[&str] = &[
     "[head]\n",
     "[schedule.plateau]\n",
     "architecture = \"gin\"\n",
+    "convolution = \"gin\"\n",
+    "concat:parts=avg+[egg:threshold=0.5]",
     "layers = ",
     "hidden = ",
     "dropout = ",
@@ -39,7 +41,7 @@ pub(super) fn run(input: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(input);
     let _ = text.parse::<RankRule>();
     let _ = text.parse::<PoolingConfig>();
-    let _ = text.parse::<Architecture>();
+    let _ = text.parse::<ConvolutionConfig>();
     let _ = text.parse::<Protocol>();
     let told = [
         both::<ModelConfig>(&text),

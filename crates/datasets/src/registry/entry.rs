@@ -1,5 +1,6 @@
 //! What the registry says of one data set.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use egg_graph::{DataSource, Layout};
@@ -61,11 +62,26 @@ pub struct DatasetEntry {
     /// [`GraphDataset::fingerprint`](egg_graph::GraphDataset::fingerprint) of what
     /// the default options read.
     pub fingerprint: Option<String>,
+    /// Settings for it, by the name of a preset.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub presets: BTreeMap<String, EntryPreset>,
     /// The archive that it is published in; without one, every file has a URL.
     pub archive: Option<ArchiveEntry>,
     /// Its files, unpacked.
     #[serde(rename = "file")]
     pub files: Vec<FileEntry>,
+}
+
+/// Settings for a data set under a preset's name. What they mean is decided by the crates
+/// that have the settings: `egg_pool::protocol::Preset` and `egg_cluster::pipeline::Preset`.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct EntryPreset {
+    /// For graph classification.
+    pub classification: Option<serde_json::Value>,
+    /// For node clustering.
+    pub clustering: Option<serde_json::Value>,
 }
 
 /// How much there is in a data set.
@@ -133,6 +149,19 @@ impl DatasetEntry {
         std::iter::once(&self.name)
             .chain(&self.aliases)
             .map(String::as_str)
+    }
+
+    /// Its settings under a preset's name; none are the defaults.
+    ///
+    /// ```
+    /// let registry = egg_datasets::Registry::builtin();
+    /// let preset = registry.get("NCI1")?.preset("paper");
+    /// assert_eq!(preset.classification.unwrap()["convolution"]["gcn"]["layers"], 3);
+    /// assert_eq!(registry.get("MUTAG")?.preset("paper"), Default::default());
+    /// # Ok::<(), egg_datasets::Error>(())
+    /// ```
+    pub fn preset(&self, name: &str) -> EntryPreset {
+        self.presets.get(name).cloned().unwrap_or_default()
     }
 
     /// Bytes of all files, unpacked, if known.

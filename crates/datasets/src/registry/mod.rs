@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
 
-pub use entry::{ArchiveEntry, Counts, DatasetEntry, FileEntry, Task};
+pub use entry::{ArchiveEntry, Counts, DatasetEntry, EntryPreset, FileEntry, Task};
 
 const BUILTIN: &str = include_str!("../../registry.toml");
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use candle_core::DType;
 use egg_graph::{GraphDataset, batches, random_order};
 use egg_nn::{Adam, AdamConfig, Decay, Pass, Reduction, backward, cross_entropy};
-use egg_pool::data::{Batch, BatchTargets, Convolved, PreparedGraphs};
+use egg_pool::data::{Batch, BatchTargets, PreparedGraphs};
 use egg_pool::model::{Model, ModelConfig};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -22,14 +22,9 @@ pub(crate) struct Training {
 }
 
 impl Training {
-    pub(crate) fn new(
-        dataset: GraphDataset,
-        convolved: Convolved,
-        config: &ModelConfig,
-        batch_size: usize,
-    ) -> Outcome<Self> {
+    pub(crate) fn new(dataset: GraphDataset, config: &ModelConfig, batch_size: usize) -> Outcome<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(0);
-        let graphs = PreparedGraphs::new(dataset, convolved, DType::F32)?;
+        let graphs = PreparedGraphs::new(dataset, config.convolution.propagation(), DType::F32)?;
         let outputs = graphs.outputs().ok_or("no classes")?;
         let model = config.model(graphs.inputs(), outputs, DType::F32, &mut rng)?;
         let adam = Adam::new(model.parameters(), AdamConfig::new(1e-3, Decay::L2(5e-4)))?;

@@ -115,7 +115,8 @@ macro_rules! component_traits {
                 let mut map = serializer.serialize_map(Some(settings.len() + 1))?;
                 map.serialize_entry(crate::component::KIND, self.name())?;
                 // Tables last, for TOML.
-                let (tables, plain): (Vec<_>, Vec<_>) = settings.iter().partition(|(_, value)| value.is_object());
+                let (tables, plain): (Vec<_>, Vec<_>) =
+                    settings.iter().partition(|(_, value)| value.is_object());
                 for (key, value) in plain.into_iter().chain(tables) {
                     map.serialize_entry(key, value)?;
                 }
@@ -124,7 +125,9 @@ macro_rules! component_traits {
         }
 
         impl<'de> serde::Deserialize<'de> for $config {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
                 let value = serde_json::Value::deserialize(deserializer)?;
                 Self::from_json(value).map_err(serde::de::Error::custom)
             }

@@ -89,7 +89,11 @@ impl<C> Registry<C> {
         }
         (entry.defaults)()?;
         let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
-        let taken = self.built_in.iter().chain(&*added).find(|known| known.is_called(entry.name));
+        let taken = self
+            .built_in
+            .iter()
+            .chain(&*added)
+            .find(|known| known.is_called(entry.name));
         match taken {
             Some(known) if (known.settings)() == (entry.settings)() => Ok(()),
             Some(_) => refuse(format!("there is another {} of this name", self.sort)),
@@ -103,7 +107,11 @@ impl<C> Registry<C> {
     /// The names of those built in, then of those added.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
-        self.built_in.iter().chain(&*added).map(|entry| entry.name).collect()
+        self.built_in
+            .iter()
+            .chain(&*added)
+            .map(|entry| entry.name)
+            .collect()
     }
 
     /// Those built in, with their defaults.
@@ -113,7 +121,11 @@ impl<C> Registry<C> {
 
     fn find(&self, name: &str) -> Result<Entry<C>> {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
-        let found = self.built_in.iter().chain(&*added).find(|entry| entry.is_called(name));
+        let found = self
+            .built_in
+            .iter()
+            .chain(&*added)
+            .find(|entry| entry.is_called(name));
         match found {
             Some(entry) => Ok(*entry),
             None => {
@@ -166,10 +178,11 @@ impl<C> Registry<C> {
         };
         let entry = self.find(name.trim())?;
         let fits = |settings: &Map<String, Value>| (entry.read)(settings.clone()).is_ok();
-        let settings = text::read(settings, &(entry.defaults)()?, &fits).map_err(|reason| Error::Component {
-            kind: entry.name.to_owned(),
-            reason,
-        })?;
+        let settings =
+            text::read(settings, &(entry.defaults)()?, &fits).map_err(|reason| Error::Component {
+                kind: entry.name.to_owned(),
+                reason,
+            })?;
         self.read(entry, settings)
     }
 

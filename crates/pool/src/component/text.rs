@@ -13,7 +13,9 @@ use serde_json::{Map, Value};
 
 /// Settings that differ from the defaults.
 pub(crate) fn write(settings: &Map<String, Value>, defaults: &Map<String, Value>) -> String {
-    let differing = settings.iter().filter(|(key, value)| defaults.get(*key) != Some(value));
+    let differing = settings
+        .iter()
+        .filter(|(key, value)| defaults.get(*key) != Some(value));
     let pairs: Vec<String> = differing
         .map(|(key, value)| match variant(value) {
             Some((name, value)) if !settings.contains_key(name) => format!("{name}={}", value_text(value)),
@@ -123,7 +125,10 @@ fn owner(
         _ if defaults.is_empty() => Err(format!("there is no setting {name}: it has none")),
         _ => {
             let known: Vec<&str> = defaults.keys().map(String::as_str).collect();
-            Err(format!("there is no such setting as {name}; there are {}", known.join(", ")))
+            Err(format!(
+                "there is no such setting as {name}; there are {}",
+                known.join(", ")
+            ))
         }
     }
 }
@@ -267,17 +272,35 @@ mod tests {
         let example = Example::default();
         assert_eq!(text(&example), "");
         let rule = Rule::Above(0.8);
-        assert_eq!(text(&Example { rule, ..example.clone() }), "above=0.8");
-        assert_eq!(text(&Example { rule: Rule::All, ..example.clone() }), "rule=all");
+        assert_eq!(
+            text(&Example {
+                rule,
+                ..example.clone()
+            }),
+            "above=0.8"
+        );
+        assert_eq!(
+            text(&Example {
+                rule: Rule::All,
+                ..example.clone()
+            }),
+            "rule=all"
+        );
         let parts = vec!["avg".to_owned(), "egg:ratio=0.2,flatten=upper".to_owned()];
-        assert_eq!(text(&Example { parts, ..example }), "parts=avg+[egg:ratio=0.2,flatten=upper]");
+        assert_eq!(
+            text(&Example { parts, ..example }),
+            "parts=avg+[egg:ratio=0.2,flatten=upper]"
+        );
     }
 
     #[test]
     fn mistakes_are_named() {
         for (text, part) in [
             ("word", "write name=value"),
-            ("colour=red", "no such setting as colour; there are on, pairs, parts"),
+            (
+                "colour=red",
+                "no such setting as colour; there are on, pairs, parts",
+            ),
             ("on=true,on=false", "twice"),
             ("parts=[a", "within a bracket"),
             ("on=maybe", "expected a boolean"),

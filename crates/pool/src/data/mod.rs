@@ -6,4 +6,4 @@ mod prepared;
 
 pub use batch::{Batch, BatchTargets};
 pub use features::InputFeatures;
-pub use prepared::{PropagationKind, PreparedGraphs};
+pub use prepared::{PreparedGraphs, PropagationKind};

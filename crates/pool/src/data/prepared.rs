@@ -69,7 +69,9 @@ impl PreparedGraphs {
         };
         // GIN's first layer has a number to learn before its weight; and entries are f32.
         let propagated = match (kind, dtype) {
-            (PropagationKind::Normalised, DType::F32) => PropagatedFeatures::new(&propagation, dataset.features()),
+            (PropagationKind::Normalised, DType::F32) => {
+                PropagatedFeatures::new(&propagation, dataset.features())
+            }
             _ => None,
         };
         Ok(Self {

@@ -19,7 +19,11 @@ use crate::train::{Outcome, TrainConfig};
 
 /// The format of `config.json` that is written. From 2 on it says what the columns of
 /// the features are, has a checksum in the file of the parameters, and EGG tells rank from noise by the norm of the rows.
-const FORMAT: u64 = 2;
+/// From 3 on it names the convolution with its settings.
+const FORMAT: u64 = 3;
+
+/// The earliest format whose models mean what they mean now.
+const SEALED: u64 = 2;
 
 /// The earliest format that is read, where that is exact.
 const EARLIEST: u64 = 1;
@@ -99,7 +103,7 @@ impl SavedConfig {
             _ if replaced => Ok((dataset, Vec::new())),
             Some(columns) => Ok(dataset.with_columns_of(columns)?),
             // The training data had none, or it was not asked.
-            None if self.format >= FORMAT || dataset.feature_columns().is_none() => Ok((dataset, Vec::new())),
+            None if self.format >= SEALED || dataset.feature_columns().is_none() => Ok((dataset, Vec::new())),
             None if dataset.fingerprint() == self.data.fingerprint => Ok((dataset, Vec::new())),
             None => Err(Error::UnknownColumns {
                 dataset: dataset.name().to_owned(),
@@ -288,8 +292,8 @@ impl TrainedModel {
                 "it has format {format}, this program reads {EARLIEST} to {FORMAT}"
             )));
         }
-        let config: SavedConfig = json::read(&path)?;
-        if format < FORMAT && config.uses_rank_rules() {
+        let mut config: SavedConfig = json::read(&path)?;
+        if format < SEALED && config.uses_rank_rules() {
             return Err(refused(format!(
                 "it has format {format}, in which EGG told rank from noise by the number of nodes and would keep \
                  fewer directions than it does now: train the model again"
@@ -305,10 +309,15 @@ impl TrainedModel {
                 "it describes a model of {described} numbers or more, but {PARAMETERS} has {there}"
             )));
         }
-        if format == FORMAT && parameters.metadata.get(SEAL) != Some(&config.seal()?) {
+        let text = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
+        let seal = parameters.metadata.get(SEAL);
+        if format >= SEALED && !seal.is_some_and(|seal| egg_results::has_checksum(&text, seal)) {
             return Err(refused(format!(
                 "it is not what was saved with {PARAMETERS}: put the file back as it was, or train the model again"
             )));
+        }
+        if format >= SEALED {
+            config.format = FORMAT;
         }
         // First values that the file's replace.
         let mut rng = ChaCha8Rng::seed_from_u64(0);

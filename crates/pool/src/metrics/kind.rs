@@ -185,7 +185,11 @@ impl FromStr for Metric {
         found.copied().ok_or_else(|| Error::UnknownName {
             what: "metric",
             name: name.to_owned(),
-            known: all.iter().map(|metric| metric.name()).collect::<Vec<_>>().join(", "),
+            known: all
+                .iter()
+                .map(|metric| metric.name())
+                .collect::<Vec<_>>()
+                .join(", "),
         })
     }
 }

@@ -31,7 +31,9 @@ impl Metric {
         name: ROOT,
         goal: Goal::Min,
         range: 0.0..=f64::INFINITY,
-        function: MetricFunction::Numbers(|truth, predicted| root_mean_squared_error(truth, predicted).map(Some)),
+        function: MetricFunction::Numbers(|truth, predicted| {
+            root_mean_squared_error(truth, predicted).map(Some)
+        }),
     });
 }
 

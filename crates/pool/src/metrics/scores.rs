@@ -139,7 +139,9 @@ impl<'de> Deserialize<'de> for Scores {
             None => None,
         };
         if confusion.is_some() != of_classes {
-            return Err(D::Error::custom("scores of classes, and only these, have a confusion matrix"));
+            return Err(D::Error::custom(
+                "scores of classes, and only these, have a confusion matrix",
+            ));
         }
         let number = |key: &str, value: Value| match value {
             Value::Null => Ok(None),
@@ -164,7 +166,11 @@ impl<'de> Deserialize<'de> for Scores {
             let root = squared.sqrt();
             values.push((ROOT.to_owned(), Some(root)));
         }
-        for required in if of_classes { ["accuracy"].as_slice() } else { &[SQUARED] } {
+        for required in if of_classes {
+            ["accuracy"].as_slice()
+        } else {
+            &[SQUARED]
+        } {
             if !values.iter().any(|(key, _)| key == required) {
                 return Err(D::Error::custom(format!("missing field `{required}`")));
             }

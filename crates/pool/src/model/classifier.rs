@@ -77,7 +77,12 @@ impl GraphClassifier {
             head: None,
         };
         if config.convolution.is_blind() {
-            model.head = Some(Head::new(&mut scope.enter("head"), inputs, outputs, &config.head)?);
+            model.head = Some(Head::new(
+                &mut scope.enter("head"),
+                inputs,
+                outputs,
+                &config.head,
+            )?);
             return Ok(model);
         }
         let (hidden, count) = (config.hidden, config.layers);
@@ -211,7 +216,12 @@ impl Readout {
         };
         let pool = config.pooling.build(&mut scope.enter("pool"), config.hidden)?;
         let head = match head {
-            true => Some(Head::new(&mut scope.enter("head"), pool.width(), outputs, &config.head)?),
+            true => Some(Head::new(
+                &mut scope.enter("head"),
+                pool.width(),
+                outputs,
+                &config.head,
+            )?),
             false => None,
         };
         Ok(Self { norm, pool, head })

@@ -5,7 +5,7 @@ use egg_autodiff::RankRule;
 use egg_nn::{Pass, Scope, Tracked};
 use serde::{Deserialize, Serialize};
 
-use super::{Pooled, Pooling, PoolingConfig, PoolingSettings};
+use super::{Pooled, Pooling, PoolingConfig, PoolingSettings, check_input};
 use crate::error::{Error, Result};
 use crate::structure::Structure;
 
@@ -53,7 +53,7 @@ impl PoolingSettings for Concat {
         for (index, part) in self.parts.iter().enumerate() {
             parts.push(part.build(&mut scope.enter(index), features)?);
         }
-        Ok(Box::new(ConcatPooling { parts }))
+        Ok(Box::new(ConcatPooling { parts, features }))
     }
 
     fn width(&self, features: usize) -> usize {
@@ -104,6 +104,7 @@ impl PoolingSettings for Concat {
 #[derive(Debug)]
 pub struct ConcatPooling {
     parts: Vec<Box<dyn Pooling>>,
+    features: usize,
 }
 
 impl Pooling for ConcatPooling {
@@ -112,6 +113,7 @@ impl Pooling for ConcatPooling {
     }
 
     fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled> {
+        check_input(Concat::NAME, h, structure, self.features, None)?;
         let (mut rows, mut ranks) = (Vec::with_capacity(self.parts.len()), None);
         for part in &self.parts {
             let pooled = part.pool(h, structure, pass)?;

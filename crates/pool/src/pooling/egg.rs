@@ -34,7 +34,9 @@ impl PoolingSettings for Egg {
     const NAME: &'static str = "egg";
 
     fn validate(&self) -> Result<()> {
-        self.rank.validate().map_err(|error| Error::Embedding(error.into()))
+        self.rank
+            .validate()
+            .map_err(|error| Error::Embedding(error.into()))
     }
 
     fn build(&self, _scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {

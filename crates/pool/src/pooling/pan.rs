@@ -27,7 +27,10 @@ pub struct Pan {
 
 impl Default for Pan {
     fn default() -> Self {
-        Self { ratio: DEFAULT_RATIO, filter_size: 2 }
+        Self {
+            ratio: DEFAULT_RATIO,
+            filter_size: 2,
+        }
     }
 }
 
@@ -40,7 +43,12 @@ impl PoolingSettings for Pan {
     }
 
     fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
-        Ok(Box::new(PanPooling::new(scope, features, self.ratio, self.filter_size)?))
+        Ok(Box::new(PanPooling::new(
+            scope,
+            features,
+            self.ratio,
+            self.filter_size,
+        )?))
     }
 
     fn coarsens(&self) -> bool {

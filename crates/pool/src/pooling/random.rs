@@ -25,7 +25,10 @@ pub struct Random {
 
 impl Default for Random {
     fn default() -> Self {
-        Self { ratio: DEFAULT_RATIO, seed: 0 }
+        Self {
+            ratio: DEFAULT_RATIO,
+            seed: 0,
+        }
     }
 }
 

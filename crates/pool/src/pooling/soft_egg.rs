@@ -60,7 +60,11 @@ impl PoolingSettings for SoftEgg {
     }
 
     fn build(&self, _scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
-        Ok(Box::new(SoftEggPooling::new(features, self.filter.filter()?, self.flatten)?))
+        Ok(Box::new(SoftEggPooling::new(
+            features,
+            self.filter.filter()?,
+            self.flatten,
+        )?))
     }
 
     fn width(&self, features: usize) -> usize {

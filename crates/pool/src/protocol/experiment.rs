@@ -192,7 +192,8 @@ impl Experiment {
         let outcomes = trained.iter().map(|(_, outcome)| outcome.clone()).collect();
         let report = Report::new(self, graphs, outcomes);
         let models = trained.into_iter().enumerate();
-        let models = models.map(|(index, (model, outcome))| TrainedModel::new(self, graphs, index, model, outcome));
+        let models =
+            models.map(|(index, (model, outcome))| TrainedModel::new(self, graphs, index, model, outcome));
         Ok(Run {
             report,
             splits,

@@ -70,7 +70,9 @@ impl Experiment {
         set(&mut training.weight_decay, preset.weight_decay);
         let convolution = model.convolution.name();
         let pooling = model.pooling.name();
-        let plain = pooling.parse().is_ok_and(|plain: PoolingConfig| plain == model.pooling);
+        let plain = pooling
+            .parse()
+            .is_ok_and(|plain: PoolingConfig| plain == model.pooling);
         set(&mut model.pooling, preset.pooling.clone());
         if let Some(preset) = preset.convolution.get(convolution) {
             self.apply(preset);

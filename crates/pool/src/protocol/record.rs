@@ -8,7 +8,7 @@ use egg_results::{Machine, Summary};
 use serde::{Deserialize, Serialize};
 
 use super::experiment::Experiment;
-use super::run::Run;
+use super::report::Report;
 use super::search::RepetitionRecord;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ fn machine() -> Machine {
     Machine::here(rayon::current_num_threads()).with_backend(egg_autodiff::backend(), kernels.as_deref())
 }
 
-/// A [`Report`](super::Report) without its epochs, with all that is needed to repeat it: the
+/// A [`Report`] without its epochs, with all that is needed to repeat it: the
 /// settings, the seed, checksums of the data and of every split, the version of
 /// the program, the machine.
 ///
@@ -41,7 +41,7 @@ fn machine() -> Machine {
 /// let graphs = experiment.prepare(dataset)?;
 /// let run = experiment.run(&graphs, &RunOptions::default(), &|_, _| ControlFlow::Continue(()))?;
 ///
-/// let record = RunRecord::new(&run, &graphs, Some("1a2b3c4".to_owned()))?;
+/// let record = RunRecord::new(&run.report, &run.splits, &graphs, Some("1a2b3c4".to_owned()))?;
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("covariance-gcn-sum.json");
 /// record.save(&path)?;
@@ -83,13 +83,17 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Of a run and the graphs it is about.
+    /// Of a report, its splits and the graphs it is about.
     ///
     /// # Errors
-    /// [`Error::OtherRun`] if the run is about others, [`Error::Cancelled`]
+    /// [`Error::OtherRun`] if the report is about others, [`Error::Cancelled`]
     /// if one of its repetitions was.
-    pub fn new(run: &Run, graphs: &PreparedGraphs, revision: Option<String>) -> Result<Self> {
-        let (report, splits) = (&run.report, &run.splits);
+    pub fn new(
+        report: &Report,
+        splits: &[Split],
+        graphs: &PreparedGraphs,
+        revision: Option<String>,
+    ) -> Result<Self> {
         if report.fingerprint != graphs.fingerprint() {
             return Err(Error::OtherRun {
                 path: report.dataset.clone().into(),

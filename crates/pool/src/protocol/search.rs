@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::experiment::{Experiment, RunOptions};
 use super::grid::{Cell, Grid};
-use super::parallelism::Parallelism;
 use super::kind::Protocol;
+use super::parallelism::Parallelism;
 use crate::data::PreparedGraphs;
 use crate::error::{Error, Result};
 use crate::json;

@@ -15,8 +15,8 @@ mod outcome;
 mod trainer;
 
 pub use config::{BatchLoss, RateSchedule, TrainConfig};
-pub use evaluate::{Evaluation, evaluate, outputs};
 pub use egg_nn::{Observer, Silent};
+pub use evaluate::{Evaluation, evaluate, outputs};
 pub use event::{Event, EventObserver};
 pub use objective::Objective;
 pub use outcome::{EpochReport, Outcome, PartReport, RankSummary, Stopped};

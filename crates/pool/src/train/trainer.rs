@@ -180,7 +180,10 @@ impl<'a> Trainer<'a> {
 
     fn identity(&self, rng: &ChaCha8Rng) -> Identity {
         let (fingerprint, description) = match &self.checkpoint {
-            Some(checkpoint) => (self.graphs.fingerprint().to_owned(), checkpoint.description.clone()),
+            Some(checkpoint) => (
+                self.graphs.fingerprint().to_owned(),
+                checkpoint.description.clone(),
+            ),
             // It is only compared with a checkpoint's.
             None => Default::default(),
         };
@@ -242,7 +245,13 @@ impl<'a> Trainer<'a> {
         Ok(state)
     }
 
-    fn save(&self, target: &CheckpointConfig, model: &Model, state: &State, identity: &Identity) -> Result<()> {
+    fn save(
+        &self,
+        target: &CheckpointConfig,
+        model: &Model,
+        state: &State,
+        identity: &Identity,
+    ) -> Result<()> {
         let mut kept = Checkpoint::new(state.epoch, model.parameters().snapshot()?);
         kept.best.clone_from(&state.best);
         kept.adam = Some(state.adam.state()?);

@@ -3,7 +3,8 @@
 use candle_core::{DType, Device, Tensor};
 use egg_graph::{Graph, GraphBatch, GraphDataset};
 use egg_nn::{Parameters, Pass};
-use egg_pool::{EdgePooling, PanPooling, Pooling, PoolingConfig, Structure, TopKPooling};
+use egg_pool::pooling::{EdgePooling, PanPooling, TopK, TopKPooling};
+use egg_pool::{Pooling, PoolingConfig, Structure};
 use proptest::prelude::*;
 
 use crate::samples::{build, entries, flat, mixed, node_count, normal, random_graph, rng, structure};
@@ -76,7 +77,7 @@ fn edge_weights_go_along_but_do_not_count() {
         let (a, b) = (run(&weighted(1.0)), run(&weighted(7.0)));
         assert_eq!(flat(&a.readout), flat(&b.readout), "{name}");
     }
-    let (pooling, _) = build(&PoolingConfig::TopK { ratio: 0.99 }, 3, DType::F64, 1);
+    let (pooling, _) = build(&TopK { ratio: 0.99 }.into(), 3, DType::F64, 1);
     let coarser = pooling
         .pool(&(&h).into(), &weighted(7.0), &mut Pass::Evaluation)
         .unwrap()

@@ -3,7 +3,8 @@
 use candle_core::{DType, Device};
 use egg_autodiff::{Flatten, RankRule};
 use egg_nn::Parameters;
-use egg_pool::{Error, FilterConfig, PoolingConfig};
+use egg_pool::pooling::{Avg, Concat, Edge, Egg, FilterConfig, Max, Pan, Random, Sag, SoftEgg, Sum, TopK};
+use egg_pool::{Error, PoolingConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::samples::{build, rng};
@@ -14,7 +15,7 @@ struct File {
 }
 
 fn various() -> Vec<PoolingConfig> {
-    let mut all = PoolingConfig::all().to_vec();
+    let mut all = PoolingConfig::all();
     for rank in [
         RankRule::Fixed(3),
         RankRule::Ratio(0.2),
@@ -23,7 +24,7 @@ fn various() -> Vec<PoolingConfig> {
         RankRule::Energy(0.9),
     ] {
         let flatten = Flatten::Isometric;
-        all.push(PoolingConfig::Egg { rank, flatten });
+        all.push(Egg { rank, flatten }.into());
     }
     for filter in [
         FilterConfig::Resolvent(2.5),
@@ -31,24 +32,35 @@ fn various() -> Vec<PoolingConfig> {
         FilterConfig::Log1p,
     ] {
         let flatten = Flatten::Upper;
-        all.push(PoolingConfig::SoftEgg { filter, flatten });
+        all.push(SoftEgg { filter, flatten }.into());
     }
-    all.push(PoolingConfig::Pan {
-        ratio: 0.25,
-        filter_size: 4,
-    });
-    all.push(PoolingConfig::Random { ratio: 0.1, seed: 77 });
+    all.push(
+        Pan {
+            ratio: 0.25,
+            filter_size: 4,
+        }
+        .into(),
+    );
+    all.push(Random { ratio: 0.1, seed: 77 }.into());
+    all.push(
+        Concat {
+            parts: vec![Max.into(), SoftEgg::default().into(), Sum.into()],
+        }
+        .into(),
+    );
     all
 }
 
 #[test]
-fn goes_through_json_and_toml() {
+fn survives_json_toml_and_its_own_text() {
     for pooling in various() {
         let file = File { pooling };
         let json = serde_json::to_string(&file).unwrap();
         assert_eq!(serde_json::from_str::<File>(&json).unwrap(), file, "{json}");
         let toml = toml::to_string(&file).unwrap();
         assert_eq!(toml::from_str::<File>(&toml).unwrap(), file, "{toml}");
+        let text = file.pooling.to_string();
+        assert_eq!(text.parse::<PoolingConfig>().unwrap(), file.pooling, "{text}");
     }
 }
 
@@ -56,31 +68,45 @@ fn goes_through_json_and_toml() {
 fn reads_as_people_write() {
     let read = |text: &str| toml::from_str::<File>(text).unwrap().pooling;
     let flatten = Flatten::Upper;
-    assert_eq!(read("pooling = 'edge'"), PoolingConfig::Edge);
+    assert_eq!(read("pooling = 'edge'"), Edge.into());
     assert_eq!(read("pooling = { kind = 'egg' }"), PoolingConfig::default());
     let rank = RankRule::Energy(0.9);
     assert_eq!(
         read("pooling = { kind = 'egg', rank = { energy = 0.9 } }"),
-        PoolingConfig::Egg { rank, flatten }
+        Egg { rank, flatten }.into()
     );
     let filter = FilterConfig::Sqrt;
     assert_eq!(
         read("[pooling]\nkind = 'soft-egg'\nfilter = 'sqrt'"),
-        PoolingConfig::SoftEgg { filter, flatten }
+        SoftEgg { filter, flatten }.into()
     );
     assert_eq!(
         read("pooling = { kind = 'top-k', ratio = 0.8 }"),
-        PoolingConfig::TopK { ratio: 0.8 }
+        TopK { ratio: 0.8 }.into()
     );
     let random = read("pooling = { kind = 'random', seed = 5 }");
-    assert_eq!(random, PoolingConfig::Random { ratio: 0.5, seed: 5 });
+    assert_eq!(random, Random { ratio: 0.5, seed: 5 }.into());
+    assert_eq!(read("pooling = 'mean'"), Avg.into());
+    assert_eq!(read("pooling = 'egg:energy=0.9'"), Egg { rank, flatten }.into());
+    assert_eq!(
+        read("pooling = 'soft-egg:filter=sqrt'"),
+        SoftEgg { filter, flatten }.into()
+    );
+    let parts = vec![Avg.into(), Egg { rank, flatten }.into()];
+    assert_eq!(
+        read("pooling = 'concat:parts=mean+[egg:energy=0.9]'"),
+        Concat { parts }.into()
+    );
 }
 
 #[test]
 fn refuses_what_it_does_not_know() {
     for (text, part) in [
-        ("pooling = 'summ'", "there is no pooling \"summ\""),
-        ("pooling = { kind = 'summ' }", "there is no pooling \"summ\""),
+        ("pooling = 'summ'", "there is no pooling called \"summ\""),
+        (
+            "pooling = { kind = 'summ' }",
+            "there is no pooling called \"summ\"",
+        ),
         ("pooling = { kind = 'topk', share = 0.5 }", "unknown field"),
         ("pooling = { kind = 'topk', ratio = 1.5 }", "ratio = 1.5"),
         ("pooling = { kind = 'sag', ratio = 0.0 }", "ratio = 0"),
@@ -98,14 +124,21 @@ fn refuses_what_it_does_not_know() {
         ),
         (
             "pooling = { kind = 'sum', ratio = 0.5 }",
-            "sum pooling has no setting ratio",
+            "sum: it has no settings, so no ratio",
         ),
         (
             "pooling = { kind = 'pan', seed = 1 }",
-            "pan pooling has no setting seed",
+            "pan: unknown field `seed`",
         ),
-        ("pooling = 3", "the name of a pooling, or a table"),
-        ("pooling = { ratio = 0.5 }", "missing field `kind`"),
+        ("pooling = 3", "3 is neither a name nor a table"),
+        (
+            "pooling = 'topk:share=0.5'",
+            "no such setting as share; there are ratio",
+        ),
+        ("pooling = 'topk:ratio=2'", "ratio = 2"),
+        ("pooling = 'concat:parts=[]'", "parts is empty"),
+        ("pooling = 'concat:parts=avg+topk'", "topk makes smaller graphs"),
+        ("pooling = { ratio = 0.5 }", "a table needs its kind"),
     ] {
         let error = toml::from_str::<File>(text).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");
@@ -114,13 +147,18 @@ fn refuses_what_it_does_not_know() {
 
 #[test]
 fn names_are_those_of_the_poolings() {
-    for (config, name) in PoolingConfig::all().iter().zip(PoolingConfig::NAMES) {
-        assert_eq!(config.name(), name);
+    let all = PoolingConfig::all();
+    let names = PoolingConfig::names();
+    assert_eq!(
+        names[..all.len()],
+        all.iter().map(PoolingConfig::name).collect::<Vec<_>>()
+    );
+    for (config, name) in all.iter().zip(names) {
         assert_eq!(config.to_string(), name);
         assert_eq!(&name.parse::<PoolingConfig>().unwrap(), config);
     }
-    let error = "mean".parse::<PoolingConfig>().unwrap_err();
-    assert!(matches!(&error, Error::UnknownPooling { name, .. } if name == "mean"));
+    let error = "median".parse::<PoolingConfig>().unwrap_err();
+    assert!(matches!(&error, Error::UnknownName { name, .. } if name == "median"));
     assert!(error.to_string().contains("egg, soft-egg, sum"));
 }
 
@@ -135,13 +173,14 @@ fn bad_settings_are_typed_errors() {
     };
     for ratio in [0.0, -0.5, 1.0, 1.5, f64::NAN, f64::INFINITY] {
         for config in [
-            PoolingConfig::TopK { ratio },
-            PoolingConfig::Sag { ratio },
-            PoolingConfig::Random { ratio, seed: 0 },
-            PoolingConfig::Pan {
+            PoolingConfig::from(TopK { ratio }),
+            Sag { ratio }.into(),
+            Random { ratio, seed: 0 }.into(),
+            Pan {
                 ratio,
                 filter_size: 2,
-            },
+            }
+            .into(),
         ] {
             let error = refused(config, 4);
             assert!(
@@ -152,10 +191,11 @@ fn bad_settings_are_typed_errors() {
     }
     let filter_size = 17;
     let error = refused(
-        PoolingConfig::Pan {
+        Pan {
             ratio: 0.5,
             filter_size,
-        },
+        }
+        .into(),
         4,
     );
     assert!(matches!(
@@ -168,12 +208,12 @@ fn bad_settings_are_typed_errors() {
     let flatten = Flatten::Upper;
     let rank = RankRule::Fixed(0);
     assert!(matches!(
-        refused(PoolingConfig::Egg { rank, flatten }, 4),
+        refused(Egg { rank, flatten }.into(), 4),
         Error::Embedding(_)
     ));
     let filter = FilterConfig::Resolvent(f64::NAN);
     assert!(matches!(
-        refused(PoolingConfig::SoftEgg { filter, flatten }, 4),
+        refused(SoftEgg { filter, flatten }.into(), 4),
         Error::Embedding(_)
     ));
     for config in PoolingConfig::all() {
@@ -190,7 +230,17 @@ fn widths_are_known_before_building() {
     for config in various() {
         let (pooling, _) = build(&config, 6, DType::F32, 0);
         assert_eq!(pooling.width(), config.width(6), "{config:?}");
-        let egg = config.name().ends_with("egg");
-        assert_eq!(config.width(6), if egg { 21 } else { 6 });
+        let width = match config.name() {
+            "egg" | "soft-egg" => 21,
+            "concat" => config
+                .get::<Concat>()
+                .unwrap()
+                .parts
+                .iter()
+                .map(|part| part.width(6))
+                .sum(),
+            _ => 6,
+        };
+        assert_eq!(config.width(6), width);
     }
 }

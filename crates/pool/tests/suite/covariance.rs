@@ -3,7 +3,7 @@
 
 use egg_graph::synthetic::CovarianceSet;
 use egg_graph::{GraphDataset, Split};
-use egg_pool::model::Architecture;
+use egg_pool::convolution::Gcn;
 use egg_pool::protocol::{Experiment, Protocol, RunOptions};
 
 use crate::small::watch_nothing;
@@ -21,27 +21,27 @@ fn standard() -> GraphDataset {
 }
 
 /// The mean test accuracy of two runs.
-fn accuracy(dataset: &GraphDataset, pooling: &str, rectify: bool) -> f64 {
+fn accuracy(dataset: &GraphDataset, pooling: &str, activation: bool) -> f64 {
     let pooling = pooling.parse().unwrap();
-    let mut experiment = Experiment::new(dataset, Protocol::Paper, Architecture::Gcn, pooling).unwrap();
-    experiment.model.rectify = rectify;
+    let mut experiment = Experiment::new(dataset, Protocol::Paper, Gcn, pooling).unwrap();
+    experiment.model.activation = activation;
     experiment.training.learning_rate = 5e-3;
     experiment.training.max_epochs = 12;
     experiment.repetitions = 2;
     let graphs = experiment.prepare(dataset.clone()).unwrap();
-    let report = experiment
+    let run = experiment
         .run(&graphs, &RunOptions::default(), &watch_nothing)
         .unwrap();
-    report.test.unwrap().mean
+    run.report.test.unwrap().mean
 }
 
 #[test]
 fn egg_sees_covariance() {
     let dataset = standard();
-    for rectify in [false, true] {
+    for activation in [false, true] {
         for pooling in ["egg", "soft-egg"] {
-            let found = accuracy(&dataset, pooling, rectify);
-            assert!(found >= 0.95, "{pooling}, rectify {rectify}: {found}");
+            let found = accuracy(&dataset, pooling, activation);
+            assert!(found >= 0.95, "{pooling}, activation {activation}: {found}");
         }
     }
 }

@@ -5,6 +5,7 @@ use egg_nn::Pass;
 use egg_pool::PoolingConfig;
 
 use crate::samples::{Edges, build, flat, normal, rng, structure};
+use crate::small;
 
 /// Pools, and pulls back a gradient; everything must be finite.
 fn run(config: &PoolingConfig, h: &Tensor, graphs: &[Edges]) -> Vec<f64> {
@@ -95,7 +96,7 @@ fn nan_does_not_panic() {
 fn denormal_features_are_trained_on_without_nan() {
     use egg_graph::{Features, Graph, GraphDataset, Labels, Split, Targets};
     use egg_pool::data::PreparedGraphs;
-    use egg_pool::model::{Architecture, ModelConfig};
+    use egg_pool::model::ModelConfig;
     use egg_pool::train::{Silent, TrainConfig, Trainer};
 
     for scale in [1e-38f32, 1e-41, 1e-44] {
@@ -120,11 +121,16 @@ fn denormal_features_are_trained_on_without_nan() {
             max_epochs: 3,
             ..TrainConfig::paper()
         };
-        for architecture in [Architecture::Gcn, Architecture::Gin] {
-            let graphs = PreparedGraphs::new(dataset.clone(), architecture.convolved(), DType::F32).unwrap();
+        for convolution in ["gcn", "gin"] {
+            let graphs = PreparedGraphs::new(
+                dataset.clone(),
+                small::convolution(convolution).propagation(),
+                DType::F32,
+            )
+            .unwrap();
             for pooling in PoolingConfig::all() {
-                let what = format!("{architecture} {pooling}, {scale:e}");
-                let model = ModelConfig::new(architecture, pooling);
+                let what = format!("{convolution} {pooling}, {scale:e}");
+                let model = ModelConfig::new(small::convolution(convolution), pooling);
                 let model = model.model(3, 2, DType::F32, &mut rng(2)).unwrap();
                 let trainer = Trainer::new(&config, &graphs, &split).unwrap();
                 let outcome = trainer.run(&model, rng(3), &mut Silent);

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use egg_graph::GraphDataset;
 use egg_graph::synthetic::CovarianceSet;
 use egg_pool::PoolingConfig;
-use egg_pool::model::Architecture;
 use egg_pool::protocol::{Experiment, RunOptions};
 use egg_pool::train::{Outcome, Silent};
 use rand_chacha::ChaCha8Rng;
@@ -72,14 +71,14 @@ fn train(
 #[test]
 fn weights_after_three_epochs() {
     let dataset = dataset();
-    for architecture in Architecture::ALL {
+    for convolution in ["gcn", "gin", "blind"] {
         for pooling in PoolingConfig::all() {
             let name = pooling.name();
-            // Without convolutions there are no poolings to choose from but its own.
-            if (architecture == Architecture::Blind) != (name == "blind") {
+            // Without convolutions nothing is pooled but the sum.
+            if convolution == "blind" && name != "sum" {
                 continue;
             }
-            let mut experiment = small::experiment(&dataset, architecture, name);
+            let mut experiment = small::experiment(&dataset, convolution, name);
             experiment.model.hidden = 24;
             experiment.training.max_epochs = 3;
             experiment.training.batch_size = 64;
@@ -91,7 +90,7 @@ fn weights_after_three_epochs() {
                 for (index, found) in train(&experiment, &dataset, threads, order) {
                     assert!(
                         found == reference[&index],
-                        "{architecture} {name}: repetition {index} of {order:?} on {threads} threads"
+                        "{convolution} {name}: repetition {index} of {order:?} on {threads} threads"
                     );
                 }
             }

@@ -2,17 +2,17 @@
 
 use approx::assert_abs_diff_eq;
 use egg_autodiff::Flatten;
+use egg_pool::Error;
 use egg_pool::folder::{Embedding, TrainedModel};
-use egg_pool::model::Architecture;
+use egg_pool::pooling::Egg;
 use egg_pool::protocol::RunOptions;
 use egg_pool::train::Silent;
-use egg_pool::{Error, PoolingConfig};
 
 use crate::small;
 
-fn embedding(architecture: Architecture, pooling: &str) -> Embedding {
+fn embedding(convolution: &str, pooling: &str) -> Embedding {
     let dataset = small::dataset(30);
-    let mut experiment = small::experiment(&dataset, architecture, pooling);
+    let mut experiment = small::experiment(&dataset, convolution, pooling);
     experiment.training.max_epochs = 1;
     let graphs = experiment.prepare(dataset.clone()).unwrap();
     let trained = TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent).unwrap();
@@ -33,7 +33,7 @@ fn embedding(architecture: Architecture, pooling: &str) -> Embedding {
 
 #[test]
 fn egg_gives_projectors_ranks_and_leverages() {
-    let found = embedding(Architecture::Gcn, "egg");
+    let found = embedding("gcn", "egg");
     let nodes = found.nodes.as_ref().unwrap();
     assert_eq!(nodes.dim(), (found.offsets[30], 8));
     let subspaces = found.subspaces.unwrap();
@@ -61,7 +61,7 @@ fn check_projector(upper: &[f32], m: usize, rank: usize) {
 
 #[test]
 fn gin_has_its_layers_side_by_side() {
-    let found = embedding(Architecture::Gin, "egg");
+    let found = embedding("gin", "egg");
     assert_eq!(found.graphs.ncols(), 4 * 36);
     assert_eq!(found.nodes.unwrap().dim(), (found.offsets[30], 8));
     assert!(found.subspaces.is_some());
@@ -69,7 +69,7 @@ fn gin_has_its_layers_side_by_side() {
 
 #[test]
 fn nodes_are_all_there_although_a_pooling_leaves_some_out() {
-    let found = embedding(Architecture::Gin, "topk");
+    let found = embedding("gin", "topk");
     assert_eq!(found.graphs.ncols(), 4 * 8);
     assert_eq!(found.nodes.unwrap().nrows(), found.offsets[30]);
     assert!(found.subspaces.is_none());
@@ -77,7 +77,7 @@ fn nodes_are_all_there_although_a_pooling_leaves_some_out() {
 
 #[test]
 fn a_model_without_convolutions_has_no_nodes() {
-    let found = embedding(Architecture::Blind, "sum");
+    let found = embedding("blind", "sum");
     assert_eq!((found.graphs.ncols(), found.nodes), (6, None));
 }
 
@@ -86,14 +86,15 @@ fn a_model_without_convolutions_has_no_nodes() {
 #[test]
 fn rows_for_distances_are_isometric() {
     let dataset = small::dataset(40);
-    for (architecture, layers) in [(Architecture::Gcn, 1), (Architecture::Gin, 4)] {
+    for (convolution, layers) in [("gcn", 1), ("gin", 4)] {
         for flatten in [Flatten::Upper, Flatten::Isometric] {
-            let mut experiment = small::experiment(&dataset, architecture, "egg");
+            let mut experiment = small::experiment(&dataset, convolution, "egg");
             experiment.training.max_epochs = 1;
-            experiment.model.pooling = PoolingConfig::Egg {
+            experiment.model.pooling = Egg {
                 rank: egg_autodiff::RankRule::Relative(0.2),
                 flatten,
-            };
+            }
+            .into();
             let graphs = experiment.prepare(dataset.clone()).unwrap();
             let trained =
                 TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent).unwrap();
@@ -118,7 +119,7 @@ fn rows_for_distances_are_isometric() {
             }
             assert_eq!(order, experiment.model.hidden);
         }
-        let experiment = small::experiment(&dataset, architecture, "sum");
+        let experiment = small::experiment(&dataset, convolution, "sum");
         let graphs = experiment.prepare(dataset.clone()).unwrap();
         let trained =
             TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent).unwrap();

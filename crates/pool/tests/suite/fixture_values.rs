@@ -6,7 +6,8 @@ use approx::abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
 use egg_graph::CsrMatrix;
 use egg_nn::{Parameters, Pass};
-use egg_pool::{EdgePooling, PanPooling, Pooled, Pooling, PoolingConfig, SagPooling, Structure, TopKPooling};
+use egg_pool::pooling::{EdgePooling, PanPooling, SagPooling, TopKPooling};
+use egg_pool::{Pooled, Pooling, PoolingConfig, Structure};
 use serde::Deserialize;
 
 use crate::samples::{assert_close, entries, flat, rng};

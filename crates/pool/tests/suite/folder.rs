@@ -3,10 +3,10 @@
 use approx::assert_abs_diff_eq;
 use egg_graph::{Graph, GraphDataset};
 use egg_pool::Error;
+use egg_pool::convolution::Gcn;
 use egg_pool::data::InputFeatures;
 use egg_pool::folder::{Prediction, TrainedModel};
 use egg_pool::metrics::Metric;
-use egg_pool::model::Architecture;
 use egg_pool::protocol::{Experiment, Protocol, RunOptions};
 use egg_pool::train::Silent;
 
@@ -20,13 +20,8 @@ fn trained(experiment: &Experiment, dataset: GraphDataset) -> TrainedModel {
 #[test]
 fn a_model_is_saved_and_predicts_the_same() {
     let dataset = small::dataset(60);
-    for (architecture, pooling) in [
-        (Architecture::Gcn, "egg"),
-        (Architecture::Gin, "egg"),
-        (Architecture::Gin, "topk"),
-        (Architecture::Blind, "sum"),
-    ] {
-        let experiment = small::experiment(&dataset, architecture, pooling);
+    for (convolution, pooling) in [("gcn", "egg"), ("gin", "egg"), ("gin", "topk"), ("blind", "sum")] {
+        let experiment = small::experiment(&dataset, convolution, pooling);
         let model = trained(&experiment, dataset.clone());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some/model");
@@ -74,7 +69,7 @@ fn a_model_is_saved_and_predicts_the_same() {
             .as_ref()
             .unwrap()
             .scores
-            .get(Metric::Accuracy);
+            .get(Metric::ACCURACY);
         assert_eq!(accuracy, Some(right as f64 / split.test.len() as f64));
 
         // New graphs come without targets.
@@ -99,7 +94,7 @@ fn a_model_is_saved_and_predicts_the_same() {
 #[test]
 fn the_wrong_width_says_so() {
     let dataset = small::dataset(40);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    let mut experiment = small::experiment(&dataset, "gcn", "egg");
     experiment.training.max_epochs = 1;
     let model = trained(&experiment, dataset);
     let graph = Graph::from_edges(3, &[(0, 1)]).unwrap();
@@ -132,7 +127,7 @@ fn the_wrong_width_says_so() {
 #[test]
 fn features_are_made_again_for_new_graphs() {
     let dataset = small::dataset(40);
-    let mut experiment = small::experiment(&dataset, Architecture::Gin, "sum");
+    let mut experiment = small::experiment(&dataset, "gin", "sum");
     experiment.training.max_epochs = 1;
     experiment.model.features = InputFeatures::Degree { most: 12 };
     let model = trained(&experiment, dataset);
@@ -158,13 +153,7 @@ fn numbers_are_predicted() {
     let dataset = small::dataset(40);
     let values = ndarray::Array2::from_shape_fn((40, 2), |(row, column)| (row + column) as f32);
     let dataset = dataset.with_targets(egg_graph::Targets::Values(values)).unwrap();
-    let mut experiment = Experiment::new(
-        &dataset,
-        Protocol::Paper,
-        Architecture::Gcn,
-        "sum".parse().unwrap(),
-    )
-    .unwrap();
+    let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "sum".parse().unwrap()).unwrap();
     experiment.training.max_epochs = 1;
     let model = trained(&experiment, dataset.clone());
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +166,7 @@ fn numbers_are_predicted() {
 #[test]
 fn what_is_no_model_is_refused() {
     let dataset = small::dataset(40);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "sum");
+    let mut experiment = small::experiment(&dataset, "gcn", "sum");
     experiment.training.max_epochs = 1;
     let model = trained(&experiment, dataset);
     let folder = tempfile::tempdir().unwrap();
@@ -212,7 +201,7 @@ fn what_is_no_model_is_refused() {
 #[test]
 fn an_edited_config_is_refused_and_another_layout_is_not() {
     let dataset = small::dataset(40);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    let mut experiment = small::experiment(&dataset, "gcn", "egg");
     experiment.training.max_epochs = 1;
     let model = trained(&experiment, dataset.clone());
     let folder = tempfile::tempdir().unwrap();
@@ -225,7 +214,7 @@ fn an_edited_config_is_refused_and_another_layout_is_not() {
         ("\"0\",\n      \"1\"", "\"1\",\n      \"0\""),
         ("\"threshold\": 0.5", "\"threshold\": 0.8"),
         ("\"hidden\": 8", "\"hidden\": 7"),
-        ("\"rectify\": true", "\"rectify\": false"),
+        ("\"activation\": true", "\"activation\": false"),
         ("\"name\": \"COVARIANCE\"", "\"name\": \"PROTEINS\""),
         ("\"metric\": \"accuracy\"", "\"metric\": \"roc-auc\""),
     ] {
@@ -250,7 +239,7 @@ fn an_edited_config_is_refused_and_another_layout_is_not() {
 fn sizes_that_the_parameters_do_not_have_are_refused() {
     let dataset = small::dataset(40);
     for pooling in ["egg", "sum"] {
-        let mut experiment = small::experiment(&dataset, Architecture::Gin, pooling);
+        let mut experiment = small::experiment(&dataset, "gin", pooling);
         experiment.training.max_epochs = 1;
         let model = trained(&experiment, dataset.clone());
         let folder = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@ use candle_core::{DType, Device, Tensor};
 use egg_autodiff::Flatten;
 use egg_geometry::{RankRule, rectify};
 use egg_nn::Pass;
+use egg_pool::pooling::{Egg, Random};
 use egg_pool::{Pooled, PoolingConfig, Structure};
 use ndarray::{Array2, s};
 use proptest::prelude::*;
@@ -22,9 +23,9 @@ const CLASSES: usize = 3;
 fn readouts() -> Vec<PoolingConfig> {
     let all = PoolingConfig::all().into_iter();
     let rules = [RankRule::Relative(0.6), RankRule::Energy(0.7)];
-    let by_other_rules = rules.map(|rank| PoolingConfig::Egg {
-        rank,
-        flatten: Flatten::Isometric,
+    let by_other_rules = rules.map(|rank| {
+        let flatten = Flatten::Isometric;
+        Egg { rank, flatten }.into()
     });
     all.filter(|config| !config.coarsens())
         .chain(by_other_rules)
@@ -181,7 +182,7 @@ fn readouts_are_the_same(sample: &Sample, cuts: &mut Cuts) -> Result<(), TestCas
         let (h, renumbered) = sample.renumbered(DType::F32);
         let again = pool(&config, &h, &renumbered);
         prop_assert_eq!(&found.ranks, &again.ranks);
-        if let PoolingConfig::Egg { rank, .. } = config {
+        if let Some(rank) = config.rank_rule() {
             let graphs = sample.cuts(rank);
             let ranks = graphs.iter().map(|(p, _)| *p).collect();
             prop_assert_eq!(&found.ranks, &Some(ranks));
@@ -296,7 +297,7 @@ fn the_random_control_looks_at_nothing_but_the_numbers_of_nodes() {
     assert_eq!(rows[..5], others[..5]);
     assert_eq!(shifted(&rows[10..], 18), shifted(&others[5..7], 9));
     // Another seed, another choice.
-    let again = PoolingConfig::Random { ratio: 0.5, seed: 1 };
+    let again = Random { ratio: 0.5, seed: 1 }.into();
     let structure = structure(&sample.graphs);
     let a = pool(&config, &sample.h(DType::F64), &structure).readout;
     let b = pool(&again, &sample.h(DType::F64), &structure).readout;

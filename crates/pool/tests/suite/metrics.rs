@@ -117,13 +117,13 @@ fn what_is_not_defined_is_an_error() {
 
 #[test]
 fn scores_leave_out_what_is_not_defined() {
-    let scores = Scores::of_logits(&[1, 1], &[vec![0.0, 1.0], vec![2.0, 1.0]]).unwrap();
-    assert_eq!(scores.get(Metric::Accuracy), Some(0.5));
-    assert_eq!(scores.get(Metric::RocAuc), None); // one class only
-    let scores = Scores::of_logits(&[0, 2], &[vec![1.0, 0.0, 0.0], vec![0.0, 0.0, 1.0]]).unwrap();
-    assert_eq!(scores.get(Metric::RocAuc), None); // three classes
-    let scores = Scores::of_numbers(&[3.0, 0.0], &[0.0, 0.0]).unwrap();
-    assert_eq!(scores.get(Metric::Rmse), Some(4.5f64.sqrt()));
+    let scores = Scores::from_logits(&[1, 1], &[vec![0.0, 1.0], vec![2.0, 1.0]]).unwrap();
+    assert_eq!(scores.get(Metric::ACCURACY), Some(0.5));
+    assert_eq!(scores.get(Metric::ROC_AUC), None); // one class only
+    let scores = Scores::from_logits(&[0, 2], &[vec![1.0, 0.0, 0.0], vec![0.0, 0.0, 1.0]]).unwrap();
+    assert_eq!(scores.get(Metric::ROC_AUC), None); // three classes
+    let scores = Scores::from_numbers(&[3.0, 0.0], &[0.0, 0.0]).unwrap();
+    assert_eq!(scores.get(Metric::RMSE), Some(4.5f64.sqrt()));
     let text = serde_json::to_string(&scores).unwrap();
     assert_eq!(serde_json::from_str::<Scores>(&text).unwrap(), scores);
 }

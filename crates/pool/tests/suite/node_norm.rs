@@ -1,6 +1,5 @@
 //! The batch norm before a pooling.
 
-use egg_pool::model::Architecture;
 use egg_pool::protocol::RunOptions;
 
 use crate::small;
@@ -8,15 +7,12 @@ use crate::small;
 #[test]
 fn it_has_parameters_of_its_own_and_trains() {
     let dataset = small::dataset(40);
-    for (architecture, names) in [
-        (Architecture::Gcn, vec!["norm.weight"]),
-        (
-            Architecture::Gin,
-            vec!["layers.0.norm.weight", "layers.3.norm.weight"],
-        ),
+    for (convolution, names) in [
+        ("gcn", vec!["norm.weight"]),
+        ("gin", vec!["layers.0.norm.weight", "layers.3.norm.weight"]),
     ] {
         for pooling in ["egg", "topk"] {
-            let mut experiment = small::experiment(&dataset, architecture, pooling);
+            let mut experiment = small::experiment(&dataset, convolution, pooling);
             experiment.training.max_epochs = 2;
             experiment.repetitions = 1;
             let graphs = experiment.prepare(dataset.clone()).unwrap();
@@ -32,7 +28,7 @@ fn it_has_parameters_of_its_own_and_trains() {
             let (model, with) = run(&experiment);
             for name in &names {
                 assert!(plain.parameters().get(name).is_none());
-                assert!(model.parameters().get(name).is_some(), "{architecture} {name}");
+                assert!(model.parameters().get(name).is_some(), "{convolution} {name}");
             }
             assert_ne!(with.history[1].train_loss, without.history[1].train_loss);
             assert!(with.history.iter().all(|epoch| epoch.validation_loss.is_finite()));

@@ -2,15 +2,14 @@
 
 use egg_pool::Error;
 use egg_pool::metrics::Metric;
-use egg_pool::model::Architecture;
-use egg_pool::protocol::{RunOptions, RunRecord};
+use egg_pool::protocol::{Run, RunOptions, RunRecord};
 
 use crate::small;
 
 #[test]
 fn a_record_has_what_is_needed_to_repeat_a_run() {
     let dataset = small::dataset(60);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    let mut experiment = small::experiment(&dataset, "gcn", "egg");
     experiment.training.max_epochs = 2;
     let graphs = experiment.prepare(dataset).unwrap();
     let run = || {
@@ -18,8 +17,8 @@ fn a_record_has_what_is_needed_to_repeat_a_run() {
             .run(&graphs, &RunOptions::default(), &small::watch_nothing)
             .unwrap()
     };
-    let report = run();
-    let record = RunRecord::of(&report, &graphs, Some("abc".to_owned())).unwrap();
+    let Run { report, splits, .. } = run();
+    let record = RunRecord::new(&report, &splits, &graphs, Some("abc".to_owned())).unwrap();
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results/small.json");
@@ -37,8 +36,8 @@ fn a_record_has_what_is_needed_to_repeat_a_run() {
         .experiment
         .run(&graphs, &RunOptions::default(), &small::watch_nothing)
         .unwrap();
-    for (outcome, repetition) in again.outcomes.iter().zip(&kept.repetitions) {
-        let test = |part: &egg_pool::train::PartReport| part.scores.get(Metric::Accuracy);
+    for (outcome, repetition) in again.report.outcomes.iter().zip(&kept.repetitions) {
+        let test = |part: &egg_pool::train::PartReport| part.scores.get(Metric::ACCURACY);
         assert_eq!(outcome.validation.as_ref(), Some(&repetition.validation));
         assert_eq!(
             outcome.test.as_ref().map(test),
@@ -48,7 +47,7 @@ fn a_record_has_what_is_needed_to_repeat_a_run() {
 
     let others = experiment.prepare(small::dataset(40)).unwrap();
     assert!(matches!(
-        RunRecord::of(&report, &others, None),
+        RunRecord::new(&report, &splits, &others, None),
         Err(Error::OtherRun { .. })
     ));
     let text = std::fs::read_to_string(&path).unwrap();

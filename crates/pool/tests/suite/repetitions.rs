@@ -3,8 +3,9 @@
 
 use approx::assert_abs_diff_eq;
 use egg_graph::Split;
-use egg_pool::model::Architecture;
-use egg_pool::protocol::{Experiment, Parallelism, Protocol, Report, RunOptions};
+use egg_pool::ConvolutionConfig;
+use egg_pool::convolution::{Gcn, Gin};
+use egg_pool::protocol::{Experiment, Parallelism, Protocol, Report, RunOptions, SplitRule};
 
 use crate::small::{self, timeless};
 
@@ -19,7 +20,8 @@ fn run(experiment: &Experiment, threads: usize, parallelism: Parallelism) -> Rep
     };
     pool.install(|| {
         let graphs = experiment.prepare(small::dataset(60)).unwrap();
-        let mut report = experiment.run(&graphs, &options, &small::watch_nothing).unwrap();
+        let run = experiment.run(&graphs, &options, &small::watch_nothing).unwrap();
+        let mut report = run.report;
         report.outcomes = report.outcomes.into_iter().map(timeless).collect();
         report
     })
@@ -27,14 +29,14 @@ fn run(experiment: &Experiment, threads: usize, parallelism: Parallelism) -> Rep
 
 #[test]
 fn threads_change_nothing() {
-    for (architecture, pooling) in [
-        (Architecture::Gcn, "egg"),
-        (Architecture::Gin, "egg"),
-        (Architecture::Gin, "sum"),
-        (Architecture::Gin, "topk"),
-        (Architecture::Gcn, "edge"),
+    for (convolution, pooling) in [
+        ("gcn", "egg"),
+        ("gin", "egg"),
+        ("gin", "sum"),
+        ("gin", "topk"),
+        ("gcn", "edge"),
     ] {
-        let mut experiment = small::experiment(&small::dataset(60), architecture, pooling);
+        let mut experiment = small::experiment(&small::dataset(60), convolution, pooling);
         experiment.training.max_epochs = 2;
         let reference = run(&experiment, 1, Parallelism::Inside);
         assert_eq!(reference.outcomes.len(), 3);
@@ -48,7 +50,7 @@ fn threads_change_nothing() {
             let other = run(&experiment, threads, parallelism);
             assert!(
                 other == reference,
-                "{architecture} {pooling} {threads} {parallelism:?}"
+                "{convolution} {pooling} {threads} {parallelism:?}"
             );
         }
     }
@@ -56,7 +58,7 @@ fn threads_change_nothing() {
 
 #[test]
 fn repetitions_differ_and_seeds_do() {
-    let mut experiment = small::experiment(&small::dataset(60), Architecture::Gin, "egg");
+    let mut experiment = small::experiment(&small::dataset(60), "gin", "egg");
     experiment.training.max_epochs = 1;
     let report = run(&experiment, 2, Parallelism::Auto);
     let loss = |report: &Report, at: usize| report.outcomes[at].history[0].train_loss;
@@ -74,22 +76,25 @@ fn repetitions_differ_and_seeds_do() {
 #[test]
 fn splits_are_those_of_the_protocol() {
     let dataset = small::dataset(60);
-    let splits = |protocol: Protocol, architecture| protocol.splits(&dataset, architecture, 12, 5).unwrap();
-    let paper = splits(Protocol::Paper, Architecture::Gin);
+    let splits = |protocol, convolution: ConvolutionConfig| {
+        let rule = SplitRule::new(protocol, &convolution);
+        rule.splits(&dataset, 12, 5).unwrap()
+    };
+    let paper = splits(Protocol::Paper, Gin.into());
     assert!(paper.iter().all(|split| *split == Split::paper(60)));
-    let random = splits(Protocol::Paper, Architecture::Gcn);
+    let random = splits(Protocol::Paper, Gcn.into());
     assert!(random.windows(2).all(|pair| pair[0] != pair[1]));
     assert!(
         random
             .iter()
             .all(|split| (split.train.len(), split.validation.len()) == (48, 6))
     );
-    let folds = splits(Protocol::Fair, Architecture::Gcn);
+    let folds = splits(Protocol::Fair, Gcn.into());
     let mut tested: Vec<usize> = folds[..10].iter().flat_map(|fold| fold.test.clone()).collect();
     tested.sort_unstable();
     assert_eq!(tested, (0..60).collect::<Vec<_>>());
     assert_ne!(folds[10], folds[0]); // drawn anew
-    assert_eq!(folds, splits(Protocol::Fair, Architecture::Gin));
+    assert_eq!(folds, splits(Protocol::Fair, Gin.into()));
 
     let own = Split {
         train: (0..50).collect(),
@@ -97,14 +102,14 @@ fn splits_are_those_of_the_protocol() {
         test: (55..60).collect(),
     };
     let dataset = dataset.with_split(own.clone()).unwrap();
-    let kept = Protocol::Fair.splits(&dataset, Architecture::Gin, 2, 0).unwrap();
+    let kept = SplitRule::StratifiedFolds.splits(&dataset, 2, 0).unwrap();
     assert_eq!(kept, [own.clone(), own]);
 }
 
 #[test]
 fn reports_say_how_they_were_made() {
     let dataset = small::dataset(60);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "sum");
+    let mut experiment = small::experiment(&dataset, "gcn", "sum");
     experiment.protocol = Protocol::Fair;
     experiment.training.max_epochs = 1;
     let report = run(&experiment, 2, Parallelism::Auto);

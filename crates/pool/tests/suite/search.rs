@@ -1,5 +1,4 @@
-//! The grid search: every cell a record, killed and gone on with, chosen by
-//! validation alone.
+//! The grid search: every cell a record, killed and resumed, chosen by validation alone.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,16 +6,18 @@ use std::sync::Mutex;
 
 use egg_pool::Error;
 use egg_pool::data::PreparedGraphs;
-use egg_pool::model::Architecture;
-use egg_pool::protocol::{CellRecord, Grid, GridReport, GridSearch, Parallelism, Protocol, SearchEvent};
+use egg_pool::protocol::{
+    CellRecord, Grid, GridReport, GridSearch, Parallelism, Protocol, SearchEvent, SplitRule,
+};
 use egg_pool::train::Event;
 
 use crate::small;
 
 fn search(folder: &Path, protocol: Protocol) -> (GridSearch, PreparedGraphs) {
     let dataset = small::dataset(40);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    let mut experiment = small::experiment(&dataset, "gcn", "egg");
     experiment.protocol = protocol;
+    experiment.split_rule = SplitRule::new(protocol, &experiment.model.convolution);
     experiment.training.max_epochs = 2;
     experiment.repetitions = 2;
     let graphs = experiment.prepare(dataset).unwrap();

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use egg_graph::GraphDataset;
 use egg_graph::synthetic::CovarianceSet;
-use egg_pool::model::Architecture;
+use egg_pool::ConvolutionConfig;
 use egg_pool::protocol::{Experiment, Protocol};
 use egg_pool::train::{Event, Outcome};
 use rand_chacha::ChaCha8Rng;
@@ -23,10 +23,15 @@ pub(crate) fn dataset(graphs: usize) -> GraphDataset {
     set.generate(&mut ChaCha8Rng::seed_from_u64(3)).unwrap()
 }
 
+/// A convolution by its name.
+pub(crate) fn convolution(name: &str) -> ConvolutionConfig {
+    name.parse().unwrap()
+}
+
 /// The paper's experiment with a narrow model and few epochs.
-pub(crate) fn experiment(dataset: &GraphDataset, architecture: Architecture, pooling: &str) -> Experiment {
-    let mut experiment =
-        Experiment::new(dataset, Protocol::Paper, architecture, pooling.parse().unwrap()).unwrap();
+pub(crate) fn experiment(dataset: &GraphDataset, convolution: &str, pooling: &str) -> Experiment {
+    let (convolution, pooling) = (self::convolution(convolution), pooling.parse().unwrap());
+    let mut experiment = Experiment::new(dataset, Protocol::Paper, convolution, pooling).unwrap();
     experiment.model.hidden = 8;
     experiment.model.head.widths = vec![8, 4];
     experiment.training.max_epochs = 4;

@@ -14,13 +14,16 @@ use egg_geometry::{RankRule, Rectified, rectify};
 use egg_graph::{Features, Graph, GraphDataset, Labels, ReadOptions, Split, Targets, random_order, read_tu};
 use egg_nn::Pass;
 use egg_pool::PoolingConfig;
+use egg_pool::convolution::Gcn;
 use egg_pool::data::PreparedGraphs;
-use egg_pool::model::{Architecture, Model, ModelConfig};
+use egg_pool::model::{Model, ModelConfig};
+use egg_pool::pooling::Egg;
 use egg_pool::train::{Silent, TrainConfig, Trainer};
 use ndarray::{Array2, Axis, s};
 
 use crate::real_data::find;
 use crate::samples::{flat, normal, random_graph, rng};
+use crate::small;
 
 const CLASSES: usize = 2;
 
@@ -103,8 +106,13 @@ fn benchmark(name: &str, every: usize) -> Option<GraphDataset> {
     Some(dataset.subset(&some).unwrap())
 }
 
-fn prepare(dataset: &GraphDataset, architecture: Architecture, dtype: DType) -> PreparedGraphs {
-    PreparedGraphs::new(dataset.clone(), architecture.convolved(), dtype).unwrap()
+fn prepare(dataset: &GraphDataset, convolution: &str, dtype: DType) -> PreparedGraphs {
+    PreparedGraphs::new(
+        dataset.clone(),
+        small::convolution(convolution).propagation(),
+        dtype,
+    )
+    .unwrap()
 }
 
 /// A model with `layers` layers, of which the first are those of any other with more.
@@ -253,18 +261,18 @@ fn compare(dataset: &GraphDataset, config: &ModelConfig, dtype: DType, tally: &m
     let what = format!(
         "{} {} {} {dtype:?}",
         dataset.name(),
-        config.architecture,
+        config.convolution,
         config.pooling
     );
-    let graphs = prepare(dataset, config.architecture, dtype);
+    let graphs = prepare(dataset, config.convolution.name(), dtype);
     let (other, _) = renumbered(dataset, 77);
-    let others = prepare(&other, config.architecture, dtype);
+    let others = prepare(&other, config.convolution.name(), dtype);
     let whole = model(config, config.layers, graphs.inputs(), dtype);
     train(&whole, &graphs);
     let (found, again) = (judge(&whole, &graphs), judge(&whole, &others));
-    let spectra = match &config.pooling {
-        PoolingConfig::Egg { rank, .. } => cuts(&whole, config, &graphs, *rank),
-        _ => Vec::new(),
+    let spectra = match config.pooling.rank_rule() {
+        Some(rank) => cuts(&whole, config, &graphs, rank),
+        None => Vec::new(),
     };
     for cut in spectra.iter().flatten().flatten() {
         tally.cuts += 1;
@@ -305,8 +313,8 @@ fn cuts(
     graphs: &PreparedGraphs,
     rule: RankRule,
 ) -> Vec<Vec<Option<Cut>>> {
-    let layers = match config.architecture {
-        Architecture::Gin => 1..=config.layers,
+    let layers = match config.convolution.name() {
+        "gin" => 1..=config.layers,
         _ => config.layers..=config.layers,
     };
     layers
@@ -335,9 +343,9 @@ fn readouts() -> Vec<PoolingConfig> {
             RankRule::Energy(0.9),
             RankRule::Ratio(0.1),
         ]
-        .map(|rank| PoolingConfig::Egg {
-            rank,
-            flatten: egg_autodiff::Flatten::Isometric,
+        .map(|rank| {
+            let flatten = egg_autodiff::Flatten::Isometric;
+            Egg { rank, flatten }.into()
         }),
     );
     readouts
@@ -345,13 +353,13 @@ fn readouts() -> Vec<PoolingConfig> {
 
 fn whole_models_do_not_see_the_order_of_nodes(dataset: &GraphDataset) {
     for dtype in [DType::F32, DType::F64] {
-        for architecture in [Architecture::Gcn, Architecture::Gin] {
+        for convolution in ["gcn", "gin"] {
             let mut tally = Tally::default();
             for pooling in readouts() {
-                let config = ModelConfig::new(architecture, pooling);
+                let config = ModelConfig::new(small::convolution(convolution), pooling);
                 compare(dataset, &config, dtype, &mut tally);
             }
-            tally.report(&format!("{} {architecture} {dtype:?}", dataset.name()));
+            tally.report(&format!("{} {convolution} {dtype:?}", dataset.name()));
             assert!(100 * tally.excused <= tally.cases, "{tally:?}");
             assert!(3 * tally.real_cuts >= tally.cuts, "{tally:?}");
         }
@@ -409,14 +417,14 @@ fn coarsenings_do_not_see_the_order_of_nodes(dataset: &GraphDataset, least: &[(&
     for (name, least_compared) in least {
         let (mut compared, mut apart, mut all) = (0, 0, 0);
         for dtype in [DType::F32, DType::F64] {
-            for architecture in [Architecture::Gcn, Architecture::Gin] {
-                let mut config = ModelConfig::new(architecture, name.parse().unwrap());
-                if *name == "edge" && architecture == Architecture::Gin {
+            for convolution in ["gcn", "gin"] {
+                let mut config = ModelConfig::new(small::convolution(convolution), name.parse().unwrap());
+                if *name == "edge" && convolution == "gin" {
                     // A contracted graph may have nodes of degree 1 again.
                     config.layers = 1;
                 }
-                let graphs = prepare(dataset, architecture, dtype);
-                let others = prepare(&renumbered(dataset, 78).0, architecture, dtype);
+                let graphs = prepare(dataset, convolution, dtype);
+                let others = prepare(&renumbered(dataset, 78).0, convolution, dtype);
                 let whole = model(&config, config.layers, graphs.inputs(), dtype);
                 train(&whole, &graphs);
                 let (found, again) = (judge(&whole, &graphs), judge(&whole, &others));
@@ -476,10 +484,10 @@ fn coarsenings_of_benchmarks_do_not_depend_on_node_order() {
 /// but for rounding, which must not count.
 #[test]
 fn constant_features_through_a_gcn_have_rank_1_in_every_order() {
-    let pooling = PoolingConfig::Egg {
+    let pooling = PoolingConfig::from(Egg {
         rank: RankRule::Fixed(5),
         flatten: egg_autodiff::Flatten::Upper,
-    };
+    });
     let mut datasets = vec![random_graphs(120, 6, |index| 0.02 + 0.07 * (index % 13) as f64)];
     datasets.extend(benchmark("PROTEINS", 3));
     for dataset in datasets {
@@ -491,12 +499,12 @@ fn constant_features_through_a_gcn_have_rank_1_in_every_order() {
                 let config = ModelConfig {
                     layers,
                     hidden,
-                    ..ModelConfig::new(Architecture::Gcn, pooling.clone())
+                    ..ModelConfig::new(Gcn, pooling.clone())
                 };
                 let model = config.model(1, CLASSES, DType::F32, &mut rng(seed)).unwrap();
                 for order in 0..3 {
                     let (other, _) = renumbered(&dataset, order);
-                    let found = judge(&model, &prepare(&other, Architecture::Gcn, DType::F32));
+                    let found = judge(&model, &prepare(&other, "gcn", DType::F32));
                     for (graph, p) in found.ranks[0].iter().enumerate() {
                         assert_eq!(*p, 1, "graph {graph} of {}, {layers} layers", dataset.name());
                     }

@@ -29,14 +29,14 @@ pub use record::{HalvingRecord, HalvingSubject, TriedRun, TriedSetting};
 /// pairs. Narrow models come first: they are quick, and a search that is cut
 /// short has more of them.
 ///
-/// The file is written, whole or not at all, after every run; a search that was
-/// stopped or killed goes on from it, to the same numbers on any number of
+/// The file is written atomically after every run; a search that was
+/// stopped or killed resumes from it, to the same numbers on any number of
 /// threads. Test scores are in it, to show afterwards what choosing is worth.
 /// Nothing here looks at them.
 ///
 /// ```
 /// use egg_graph::synthetic::CovarianceSet;
-/// use egg_pool::model::Architecture;
+/// use egg_pool::convolution::Gcn;
 /// use egg_pool::protocol::{Experiment, Grid, Parallelism, Protocol};
 /// use egg_reproduce::halving::{Halving, Rung};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
@@ -44,7 +44,7 @@ pub use record::{HalvingRecord, HalvingSubject, TriedRun, TriedSetting};
 ///
 /// let small = CovarianceSet { graphs: 40, ..Default::default() };
 /// let dataset = small.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
-/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "sum".parse()?)?;
+/// let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "sum".parse()?)?;
 /// experiment.training.max_epochs = 1;
 /// let graphs = experiment.prepare(dataset)?;
 /// let search = Halving {

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use egg_graph::GraphDataset;
+use egg_pool::convolution::{Gcn, Gin};
 use egg_pool::data::PreparedGraphs;
 use egg_pool::folder::TrainedModel;
-use egg_pool::model::Architecture;
 use egg_pool::protocol::{Experiment, Report, RunOptions, RunRecord};
 use egg_pool::train::Event;
 use serde_json::json;
@@ -39,30 +39,23 @@ pub fn maps(
         .filter(|&row| split.test.contains(&chosen[row]))
         .collect();
 
-    let architecture = experiment.model.architecture;
+    let convolution = experiment.model.convolution.clone();
     let mut drawn = Vec::new();
-    if architecture == Architecture::Gcn {
+    if convolution.get::<Gcn>().is_some() {
         let untrained = train(&experiment, &graphs, ControlFlow::Break(()))?;
         drawn.push(rows("GCN-EGG, untrained", &untrained, &some)?);
     }
     let trained = train(&experiment, &graphs, ControlFlow::Continue(()))?;
-    let layers = match architecture {
-        Architecture::Gin => ", its layers side by side",
-        _ => "",
+    let layers = match convolution.get::<Gin>() {
+        Some(_) => ", its layers side by side",
+        None => "",
     };
-    let title = format!("{}-EGG, trained{layers}", architecture.name().to_uppercase());
+    let title = format!("{}-EGG, trained{layers}", convolution.name().to_uppercase());
     drawn.push(rows(&title, &trained, &some)?);
 
-    let report = Report {
-        experiment: experiment.clone(),
-        dataset: graphs.dataset().name().to_owned(),
-        fingerprint: graphs.fingerprint().to_owned(),
-        outcomes: vec![trained.outcome().clone()],
-        validation: None,
-        test: None,
-    };
+    let report = Report::new(&experiment, &graphs, vec![trained.outcome().clone()]);
     // For the checksums of data and split.
-    let run = RunRecord::of(&report, &graphs, None)?;
+    let run = RunRecord::new(&report, &[split], &graphs, None)?;
     let subject = json!({
         "figure": super::Figure::Graphs.name(),
         "dataset": run.dataset,

@@ -9,13 +9,13 @@ pub mod nodes;
 pub mod record;
 
 use egg_graph::random_order;
-use egg_pool::model::Architecture;
-use egg_pool::protocol::{Experiment, Protocol};
+use crate::architecture::Architecture;
+use egg_pool::protocol::Protocol;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::cell::SETTING;
-use crate::data;
+use crate::{data, preset};
 use crate::error::Result;
 use egg_cluster::pipeline::Preset;
 use egg_pool::PoolingConfig;
@@ -90,7 +90,7 @@ impl Subject {
         let Some(architecture) = self.architecture else {
             return nodes::maps(&dataset, Preset::Paper.config(), POINTS, revision);
         };
-        let preset = Experiment::new(&dataset, Protocol::Paper, architecture, PoolingConfig::default())?;
+        let preset = preset::experiment(&dataset, Protocol::Paper, architecture, PoolingConfig::default())?;
         let mut experiment = SETTING.apply(&preset);
         experiment.training.max_epochs = EPOCHS;
         graphs::maps(dataset, experiment, POINTS, revision)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use egg_pool::model::Architecture;
+use crate::architecture::Architecture;
 use egg_pool::protocol::{Protocol, RunRecord};
 use egg_results::{Summary, Verdict};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::published::{Classification, Column};
 use super::records::{find, revisions, tests, validations};
 use super::verdicts::{Judged, compare, compare_with_published, family, is_one_split};
-use crate::cell::{ARCHITECTURES, Cell, DATASETS, OURS, POOLINGS};
+use crate::cell::{Cell, DATASETS, OURS, POOLINGS};
 use crate::error::Result;
 
 /// The data sets and poolings that the fair protocol is for.
@@ -279,7 +279,7 @@ pub(super) fn verdict_of_egg(results: &Path, egg: &str, other: &str) -> Result<O
             Some(text) => (text, Protocol::Fair),
             None => (text, Protocol::Paper),
         };
-        ARCHITECTURES.into_iter().find_map(|architecture| {
+        Architecture::ALL.iter().copied().find_map(|architecture| {
             let (dataset, pooling) = text.split_once(&format!("-{architecture}-"))?;
             Some((dataset.to_owned(), architecture, protocol, pooling.to_owned()))
         })

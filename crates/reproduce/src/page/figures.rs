@@ -9,7 +9,6 @@ use egg_results::Summary;
 
 use super::Places;
 use super::records::{find, tests};
-use crate::cell::ARCHITECTURES;
 use crate::curves::{Curve, Curves};
 use crate::error::Result;
 use crate::files;
@@ -21,7 +20,7 @@ pub(super) fn drawn(results: &Path) -> Result<Vec<(String, String)>> {
     let places = Places::new(results);
     let mut drawn = Vec::new();
     let mut series = Vec::new();
-    for architecture in ARCHITECTURES {
+    for &architecture in Architecture::ALL {
         let (mut points, mut band) = (Vec::new(), Vec::new());
         for threshold in THRESHOLDS {
             let Some(record) = find(&places.sensitivity(architecture, threshold))? else {
@@ -52,7 +51,7 @@ pub(super) fn drawn(results: &Path) -> Result<Vec<(String, String)>> {
         };
         drawn.push(("sensitivity.svg".to_owned(), lines(&chart)));
     }
-    for architecture in ARCHITECTURES {
+    for &architecture in Architecture::ALL {
         let Some(record) = files::find::<Curves>(&places.curve(architecture))? else {
             continue;
         };
@@ -163,7 +162,7 @@ fn by_threshold(results: &Path) -> Result<String> {
         THRESHOLDS.map(|threshold| threshold.to_string()).join(" | "),
         "---|".repeat(THRESHOLDS.len())
     );
-    for architecture in ARCHITECTURES {
+    for &architecture in Architecture::ALL {
         let _ = write!(table, "| {}-EGG |", architecture.name().to_uppercase());
         for threshold in THRESHOLDS {
             let record = find(&places.sensitivity(architecture, threshold))?;
@@ -184,7 +183,7 @@ fn by_threshold(results: &Path) -> Result<String> {
 fn repetitions(results: &Path, name: &str) -> Result<String> {
     let places = Places::new(results);
     let mut counts = BTreeSet::new();
-    for architecture in ARCHITECTURES {
+    for &architecture in Architecture::ALL {
         if name == "sensitivity.svg" {
             for threshold in THRESHOLDS {
                 let record = find(&places.sensitivity(architecture, threshold))?;
@@ -211,7 +210,7 @@ fn alternative(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests_of_figures {
-    use egg_pool::model::Architecture;
+    use crate::architecture::Architecture;
 
     use super::super::made_up;
     use super::*;

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use egg_pool::model::Architecture;
+use crate::architecture::Architecture;
 use egg_pool::protocol::{Cell as Setting, Protocol, RunRecord};
 use egg_results::{Summary, median};
 
@@ -12,7 +12,7 @@ use super::Places;
 use super::published::Classification;
 use super::records::{find, revisions, tests, validations};
 use super::verdicts::{Judged, compare, compare_with_published, family};
-use crate::cell::{ARCHITECTURES, Cell};
+use crate::cell::{Cell};
 use crate::error::Result;
 use crate::halving::{HalvingRecord, TriedRun};
 use crate::paper::{GRID_DATASETS, GRID_POOLINGS};
@@ -45,7 +45,7 @@ pub(super) fn section(results: &Path) -> Result<String> {
     let mut missing = Vec::new();
     let places = Places::new(results);
     for dataset in GRID_DATASETS {
-        for architecture in ARCHITECTURES {
+        for &architecture in Architecture::ALL {
             for pooling in GRID_POOLINGS {
                 let path = places.search(dataset, architecture, pooling);
                 if !path.exists() {

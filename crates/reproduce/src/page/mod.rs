@@ -15,7 +15,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use egg_pool::model::Architecture;
+use crate::architecture::Architecture;
 
 use crate::error::{Error, Result};
 use crate::files;

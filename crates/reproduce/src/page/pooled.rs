@@ -10,7 +10,8 @@ use egg_results::{Summary, sign_test};
 use super::published::Classification;
 use super::records::{find, tests};
 use super::verdicts::probability;
-use crate::cell::{ARCHITECTURES, Cell, DATASETS, POOLINGS};
+use crate::architecture::Architecture;
+use crate::cell::{Cell, DATASETS, POOLINGS};
 use crate::error::Result;
 
 /// Our means less the paper's.
@@ -22,7 +23,7 @@ impl Pooled {
     /// Of a pooling, over both convolutions and all data sets that the paper has.
     pub(super) fn of(results: &Path, pooling: &str) -> Result<Self> {
         let mut differences = Vec::new();
-        for architecture in ARCHITECTURES {
+        for &architecture in Architecture::ALL {
             let paper = Classification::read(results, architecture)?;
             for dataset in DATASETS {
                 let cell = Cell {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use egg_pool::model::Architecture;
+use crate::architecture::Architecture;
 use egg_results::Summary;
 use serde::Deserialize;
 

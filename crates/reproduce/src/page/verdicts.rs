@@ -1,6 +1,5 @@
 //! What a test says of two records, or of a record and the paper's figures.
 
-use egg_pool::metrics::Scores;
 use egg_pool::protocol::RunRecord;
 use egg_pool::train::PartReport;
 use egg_results::{Comparison, Pair, Summary, Verdict, holm, paired, welch};
@@ -117,9 +116,9 @@ fn split_names(record: &RunRecord) -> Vec<String> {
 
 /// How many graphs each repetition was trained on and tested with.
 fn sizes(record: &RunRecord) -> Vec<(u64, u64)> {
-    let count = |part: &PartReport| match &part.scores {
-        Scores::Classes { confusion, .. } => Some(confusion.counts().iter().flatten().sum::<u64>()),
-        Scores::Numbers { .. } => None,
+    let count = |part: &PartReport| {
+        let confusion = part.scores.confusion()?;
+        Some(confusion.counts().iter().flatten().sum::<u64>())
     };
     let graphs = record.graphs as u64;
     let repetitions = record.repetitions.iter().map(|one| {

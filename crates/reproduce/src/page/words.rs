@@ -21,7 +21,7 @@ use super::pooled::Pooled;
 use super::published::Classification;
 use super::records::{find, tests};
 use super::{grid, maps};
-use crate::cell::ARCHITECTURES;
+use crate::architecture::Architecture;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::halving::HalvingRecord;
@@ -63,7 +63,7 @@ fn number(results: &Path, name: &str) -> Result<String> {
         }
         ["tsne", name, map] => maps::right(&files::read(&path("tsne", name))?, map),
         ["paper", table, dataset, pooling] => {
-            let architecture = ARCHITECTURES.into_iter().find(|known| known.name() == *table);
+            let architecture = Architecture::ALL.iter().copied().find(|known| known.name() == *table);
             let architecture = architecture.ok_or_else(unknown)?;
             let published = Classification::read(results, architecture)?;
             published.get(dataset, pooling).map(percent)

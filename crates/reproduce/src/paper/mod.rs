@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use egg_graph::GraphDataset;
-use egg_pool::model::Architecture;
+use crate::architecture::Architecture;
 use egg_pool::protocol::{Cell as Setting, Experiment, Grid, Parallelism, Protocol, RunOptions};
 use egg_pool::train::Event;
 
 use crate::budget::Budget;
-use crate::cell::{ARCHITECTURES, Cell, DATASETS, POOLINGS, SETTING};
+use crate::cell::{Cell, DATASETS, POOLINGS, SETTING};
 use crate::cluster;
 use crate::error::{Error, Result};
 use crate::halving::{Halving, HalvingEvent, HalvingRecord, Rung};
 use crate::page::Places;
-use crate::{curves, data, growing, maps, page, provenance};
+use crate::{curves, data, growing, maps, page, preset, provenance};
 pub use request::Request;
 use request::{Figure, Table};
 
@@ -145,10 +145,10 @@ impl Runner<'_> {
     fn grid(&self) -> Result<()> {
         for name in self.request.datasets_or(&GRID_DATASETS) {
             let dataset = data::load(name)?;
-            for architecture in ARCHITECTURES {
+            for &architecture in Architecture::ALL {
                 for pooling in self.request.poolings_or(&GRID_POOLINGS) {
                     let experiment =
-                        Experiment::new(&dataset, Protocol::Paper, architecture, pooling.parse()?)?;
+                        preset::experiment(&dataset, Protocol::Paper, architecture, pooling.parse()?)?;
                     let path = self.places.search(name, architecture, pooling);
                     let searched = self.step(&path, || self.search(&path, experiment.clone(), &dataset))?;
                     if searched.is_break() {
@@ -209,9 +209,9 @@ impl Runner<'_> {
 
     fn sensitivity(&self) -> Result<()> {
         let dataset = data::load(FIGURE_DATASET)?;
-        for architecture in ARCHITECTURES {
+        for &architecture in Architecture::ALL {
             for threshold in THRESHOLDS {
-                let preset = Experiment::new(&dataset, Protocol::Paper, architecture, "egg".parse()?)?;
+                let preset = preset::experiment(&dataset, Protocol::Paper, architecture, "egg".parse()?)?;
                 let setting = Setting {
                     threshold: Some(threshold),
                     ..SETTING
@@ -229,17 +229,17 @@ impl Runner<'_> {
     fn curves(&self) -> Result<()> {
         let dataset = data::load(FIGURE_DATASET)?;
         let missing = |path: &PathBuf| !path.exists();
-        for architecture in ARCHITECTURES {
+        for &architecture in Architecture::ALL {
             let Some(path) = Some(self.places.curve(architecture)).filter(missing) else {
                 continue;
             };
             let made = self.step(&path, || {
                 let mut experiment =
-                    Experiment::new(&dataset, Protocol::Paper, architecture, "egg".parse()?)?;
+                    preset::experiment(&dataset, Protocol::Paper, architecture, "egg".parse()?)?;
                 experiment.repetitions = self.request.reps.get();
                 let graphs = experiment.prepare(dataset.clone())?;
-                let report = experiment.run(&graphs, &RunOptions::default(), &watch_nothing)?;
-                curves::save(&path, &report, &graphs, Some(self.revision.clone()))
+                let run = experiment.run(&graphs, &RunOptions::default(), &watch_nothing)?;
+                curves::save(&path, &run, &graphs, Some(self.revision.clone()))
             })?;
             if made.is_break() {
                 return Ok(());

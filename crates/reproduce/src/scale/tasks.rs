@@ -10,8 +10,9 @@ use egg_autodiff::{Embedder, Flatten, RankRule};
 use egg_cluster::vgae::Likelihood;
 use egg_graph::synthetic::CovarianceSet;
 use egg_nn::backward;
-use egg_pool::PoolingConfig;
-use egg_pool::model::{Architecture, ModelConfig};
+use egg_pool::convolution::Gcn;
+use egg_pool::model::ModelConfig;
+use egg_pool::pooling::Egg;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -74,14 +75,9 @@ impl Task {
                     most_nodes: nodes,
                     ..CovarianceSet::default()
                 };
-                let egg = PoolingConfig::Egg {
-                    rank: RankRule::Threshold(0.5),
-                    flatten: Flatten::Upper,
-                };
-                let mut config = ModelConfig::paper("made up", Architecture::Gcn, egg);
+                let mut config = ModelConfig::new(Gcn, Egg::default().into());
                 config.hidden = width;
-                let convolved = Architecture::Gcn.convolved();
-                let training = pooling::Training::new(set.generate(rng)?, convolved, &config, graphs)?;
+                let training = pooling::Training::new(set.generate(rng)?, &config, graphs)?;
                 debug_assert_eq!(training.steps(), 1);
                 let training = RefCell::new(training);
                 timed(rounds, || finite(training.borrow_mut().epoch()?))

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use egg_pool::data::PreparedGraphs;
-use egg_pool::model::Architecture;
 use egg_pool::protocol::{Experiment, RunOptions, RunRecord};
 use egg_reproduce::Error;
 use egg_reproduce::budget::{Budget, Length};
@@ -13,7 +12,7 @@ use crate::small;
 
 fn prepared() -> (Experiment, PreparedGraphs) {
     let dataset = small::dataset(60);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    let mut experiment = small::experiment(&dataset, "gcn", "egg");
     experiment.training.max_epochs = 2;
     let graphs = experiment.prepare(dataset).unwrap();
     (experiment, graphs)
@@ -38,12 +37,12 @@ fn repetitions_that_are_there_are_not_repeated() {
             repetitions,
             ..experiment.clone()
         };
-        let follow = |repetition: usize, _: egg_pool::train::Event<'_>| {
+        let observer = |repetition: usize, _: egg_pool::train::Event<'_>| {
             watched.lock().unwrap().insert(repetition);
             std::ops::ControlFlow::Continue(())
         };
         let budget = Budget::new(seconds.map(|seconds| Length(Duration::from_secs(seconds))));
-        growing::extend(&path, &wanted, &graphs, Some(revision.into()), &budget, &follow).unwrap()
+        growing::extend(&path, &wanted, &graphs, Some(revision.into()), &budget, &observer).unwrap()
     };
     assert_eq!(extend(1, None, "one"), 1);
     assert_eq!(RunRecord::load(&path).unwrap().repetitions.len(), 1);
@@ -58,10 +57,10 @@ fn repetitions_that_are_there_are_not_repeated() {
 
     // As if it had been run at once.
     let grown = RunRecord::load(&path).unwrap();
-    let report = experiment
+    let run = experiment
         .run(&graphs, &RunOptions::default(), &small::watch_nothing)
         .unwrap();
-    let whole = RunRecord::of(&report, &graphs, None).unwrap();
+    let whole = RunRecord::new(&run.report, &run.splits, &graphs, None).unwrap();
     assert_eq!(results(&grown), results(&whole));
     assert_eq!((&grown.test, &grown.validation), (&whole.test, &whole.validation));
     assert_eq!(

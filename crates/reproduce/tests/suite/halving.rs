@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use egg_pool::Error;
 use egg_pool::data::PreparedGraphs;
-use egg_pool::model::Architecture;
 use egg_pool::protocol::{Grid, Parallelism};
 use egg_reproduce::halving::{Halving, HalvingEvent, HalvingRecord, Rung};
 
@@ -16,7 +15,7 @@ use crate::small;
 
 fn search() -> (Halving, PreparedGraphs) {
     let dataset = small::dataset(40);
-    let mut experiment = small::experiment(&dataset, Architecture::Gcn, "egg");
+    let mut experiment = small::experiment(&dataset, "gcn", "egg");
     experiment.training.max_epochs = 2;
     let graphs = experiment.prepare(dataset).unwrap();
     let grid = Grid {

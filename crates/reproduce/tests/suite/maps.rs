@@ -6,7 +6,7 @@ use egg_cluster::pipeline::Preset;
 use egg_graph::GraphDataset;
 use egg_graph::synthetic::{BlockModel, CovarianceSet};
 use egg_pool::PoolingConfig;
-use egg_pool::model::Architecture;
+use egg_reproduce::architecture::Architecture;
 use egg_pool::protocol::{Experiment, Protocol};
 use egg_reproduce::maps::record::MapRecord;
 use egg_reproduce::maps::{graphs, nodes};

@@ -28,7 +28,7 @@ fn run(experiment: &Experiment, graphs: &PreparedGraphs, split: &Split) -> Repet
     let (_, outcome) = experiment
         .repetition(graphs, split, 0, &options, &mut Silent)
         .unwrap();
-    RepetitionRecord::of(&outcome).unwrap()
+    RepetitionRecord::from_outcome(&outcome).unwrap()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Published records were made with the settings that the program would use now.
 
-use egg_pool::model::Architecture;
+use egg_reproduce::architecture::Architecture;
 use egg_pool::protocol::{Experiment, Protocol, RunRecord};
-use egg_reproduce::cell::{ARCHITECTURES, Cell, DATASETS, OURS, POOLINGS};
+use egg_reproduce::cell::{Cell, DATASETS, OURS, POOLINGS};
 use egg_reproduce::cluster::record::ClusterRecord;
 use egg_reproduce::cluster::{self, PresetName};
 
@@ -25,7 +25,7 @@ fn cells_are_those_of_the_records() {
             continue;
         }
         let Some(dataset) = find(name) else { return };
-        for architecture in ARCHITECTURES {
+        for &architecture in Architecture::ALL {
             for protocol in [Protocol::Paper, Protocol::Fair] {
                 for pooling in POOLINGS.into_iter().chain(OURS) {
                     let cell = Cell {
