@@ -7,9 +7,8 @@ use egg_gnn::cluster::egg::Weighting;
 use egg_gnn::cluster::pipeline::Preset;
 use egg_gnn::geometry::RankRule;
 use egg_gnn::graph::{Header, NodeFeatures, NodeIds, ReadOptions, TableOptions};
-use egg_gnn::pool::PoolingConfig;
-use egg_gnn::pool::model::Architecture;
 use egg_gnn::pool::protocol::Protocol;
+use egg_gnn::pool::{self, ConvolutionConfig, PoolingConfig};
 
 use crate::data::suggestion;
 use crate::{angles, cluster, datasets, demo, embed, generate, info, predict, report, sweep, train};
@@ -176,16 +175,68 @@ fn named<T: std::str::FromStr>(name: &str, what: &str, known: &[&str]) -> Result
     })
 }
 
-pub(crate) fn architecture(name: &str) -> Result<Architecture, String> {
-    named(name, "convolutions", &Architecture::ALL.map(Architecture::name))
+/// A component by its name, perhaps with settings: `egg:threshold=0.8`.
+fn component<T>(text: &str, what: &str, known: &[&str]) -> Result<T, String>
+where
+    T: std::str::FromStr<Err = pool::Error>,
+{
+    match text.parse() {
+        Err(pool::Error::UnknownName { name, .. }) => named(&name, what, known),
+        parsed => parsed.map_err(|error| error.to_string()),
+    }
 }
 
-pub(crate) fn pooling(name: &str) -> Result<PoolingConfig, String> {
-    named(name, "poolings", &PoolingConfig::NAMES)
+pub(crate) fn convolution(text: &str) -> Result<ConvolutionConfig, String> {
+    component(text, "convolutions", &ConvolutionConfig::names())
+}
+
+/// What `--pool` may be: a pooling, or the control without convolutions.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Pool {
+    Pooling(PoolingConfig),
+    Blind,
+}
+
+impl Pool {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Pooling(config) => config.name(),
+            Self::Blind => "blind",
+        }
+    }
+
+    pub(crate) fn names() -> Vec<&'static str> {
+        let mut names = PoolingConfig::names();
+        names.push(Self::Blind.name());
+        names
+    }
+}
+
+pub(crate) fn pool(text: &str) -> Result<Pool, String> {
+    match text == Pool::Blind.name() {
+        true => Ok(Pool::Blind),
+        false => {
+            let parsed: Result<PoolingConfig, String> = component(text, "poolings", &Pool::names());
+            parsed.map(Pool::Pooling)
+        }
+    }
+}
+
+/// The help of `--conv`.
+pub(crate) fn convolution_help() -> String {
+    format!("Convolution: {}", ConvolutionConfig::names().join(", "))
+}
+
+/// The help of `--pool`.
+pub(crate) fn pool_help() -> String {
+    format!(
+        "Pooling, perhaps with settings (egg:threshold=0.8): {}",
+        Pool::names().join(", ")
+    )
 }
 
 pub(crate) fn protocol(name: &str) -> Result<Protocol, String> {
-    named(name, "protocols", &Protocol::ALL.map(Protocol::name))
+    named(name, "protocols", &Protocol::names())
 }
 
 pub(crate) fn preset(name: &str) -> Result<Preset, String> {
@@ -337,13 +388,19 @@ mod tests {
 
     #[test]
     fn near_names_are_suggested() {
-        assert_eq!(pooling("atention").unwrap_err(), "did you mean attention?");
+        assert_eq!(pool("atention").unwrap_err(), "did you mean attention?");
         assert!(
             rank("treshold:0.8")
                 .unwrap_err()
                 .contains("did you mean threshold?")
         );
         assert!(rank("ratio:8").unwrap_err().contains("x must be in (0, 1]"));
-        assert!(architecture("cnn").unwrap_err().contains("gcn"));
+        assert!(convolution("cnn").unwrap_err().contains("gcn"));
+        assert!(
+            pool("egg:treshold=1")
+                .unwrap_err()
+                .contains("no such setting as treshold")
+        );
+        assert_eq!(pool("blind").unwrap(), Pool::Blind);
     }
 }

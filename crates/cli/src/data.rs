@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egg_gnn::datasets::Registry;
+use egg_gnn::datasets::{DatasetEntry, Registry};
 use egg_gnn::graph::synthetic::{BlockModel, CovarianceSet, karate_club};
 use egg_gnn::graph::{
     Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, Role, read_graph_tables,
@@ -34,6 +34,8 @@ pub(crate) struct Data {
     /// Files that are read, or would be if they were there; folders with nothing
     /// else in them.
     pub(crate) files: Vec<PathBuf>,
+    /// The registry's, of data that were asked for by a registered name.
+    pub(crate) entry: Option<&'static DatasetEntry>,
 }
 
 impl Data {
@@ -67,6 +69,7 @@ impl Data {
         let dataset = loaded.dataset.with_name(&entry.name);
         Ok(Self {
             files: vec![source.path.clone()],
+            entry: Some(entry),
             ..Self::plain(dataset, source.path.display().to_string())
         })
     }
@@ -110,6 +113,7 @@ impl Data {
             node_names: None,
             first_node: 0,
             files: Vec::new(),
+            entry: None,
         }
     }
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use egg_gnn::graph::write_npy;
-use egg_gnn::pool::PoolingConfig;
 use ndarray::Array2;
 use serde_json::json;
 
@@ -49,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "--leverage is of subspaces, and this model pools with {pooling}\nhelp: train one with --pool egg"
         ))
     };
-    if arguments.leverage && !matches!(pooling, PoolingConfig::Egg { .. }) {
+    if arguments.leverage && pooling.rank_rule().is_none() {
         return Err(no_subspaces());
     }
     let data = model::read(&trained, &arguments.data, &arguments.common)?;

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use egg_gnn::graph::{GraphDataset, Split, Targets};
+use egg_gnn::graph::{GraphDataset, Targets};
 use egg_gnn::pool::folder::TrainedModel;
-use egg_gnn::pool::metrics::Scores;
-use egg_gnn::pool::protocol::Report;
+use egg_gnn::pool::protocol::Run;
 use egg_gnn::pool::train::{EpochReport, Outcome};
 use egg_gnn::{geometry, nn};
 use egg_report::{Confusion, Embedding, Epoch, Kind, Method, RankBin, Ranks, Record, Repetition, Versions};
@@ -16,8 +15,8 @@ use crate::failure::Result;
 /// Points of a map: more take long to lay out and can't be told apart.
 pub(crate) const MAP_ROWS: usize = 1000;
 
-/// Graphs that are looked at: of a large data set, every so-manieth.
-const LOOKED_AT: usize = 4000;
+/// Graphs that are embedded at most; of a large data set every k-th.
+const EMBEDDED: usize = 4000;
 
 /// A record with all that does not depend on what was run.
 pub(crate) fn begin(kind: Kind, title: String, data: &Data, fingerprint: &str) -> Record {
@@ -49,13 +48,8 @@ pub(crate) fn class_count(dataset: &GraphDataset) -> Option<usize> {
 }
 
 /// A classifier's row, without what only its model can tell.
-pub(crate) fn method(
-    name: String,
-    group: &str,
-    report: &Report,
-    splits: &[Split],
-    dataset: &GraphDataset,
-) -> Method {
+pub(crate) fn method(name: String, group: &str, run: &Run, dataset: &GraphDataset) -> Method {
+    let (report, splits) = (&run.report, &run.splits);
     let metric = report.experiment.training.metric;
     let repetitions = report
         .outcomes
@@ -98,14 +92,11 @@ fn epoch(epoch: &EpochReport) -> Epoch {
     }
 }
 
-/// What was taken for what in all test parts.
+/// The confusion matrix of all test parts together.
 fn confusion(outcomes: &[Outcome], dataset: &GraphDataset) -> Option<Confusion> {
     let mut total: Option<Vec<Vec<u64>>> = None;
     for outcome in outcomes {
-        let Scores::Classes { confusion, .. } = &outcome.test.as_ref()?.scores else {
-            return None;
-        };
-        let counts = confusion.counts();
+        let counts = outcome.test.as_ref()?.scores.confusion()?.counts();
         let total = total.get_or_insert_with(|| vec![vec![0; counts.len()]; counts.len()]);
         for (sum, row) in total.iter_mut().flatten().zip(counts.iter().flatten()) {
             *sum += row;
@@ -117,15 +108,15 @@ fn confusion(outcomes: &[Outcome], dataset: &GraphDataset) -> Option<Confusion> 
     total.map(|counts| Confusion { classes, counts })
 }
 
-/// Adds what a trained model sees: the map of the graphs, and the ranks.
-pub(crate) fn look(
+/// Adds the map of the graphs by a trained model, and the ranks.
+pub(crate) fn attach_embedding(
     method: &mut Method,
     trained: &TrainedModel,
     dataset: GraphDataset,
     seed: u64,
 ) -> Result<()> {
     let all = dataset.len();
-    let step = all.div_ceil(LOOKED_AT).max(1);
+    let step = all.div_ceil(EMBEDDED).max(1);
     let dataset = match step {
         1 => dataset,
         _ => dataset.subset(&(0..all).step_by(step).collect::<Vec<_>>())?,

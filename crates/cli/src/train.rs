@@ -6,17 +6,16 @@ use std::time::Instant;
 
 use clap::Args;
 use egg_gnn::geometry::RankRule;
-use egg_gnn::nn::Goal;
+use egg_gnn::pool::convolution::Gcn;
 use egg_gnn::pool::data::InputFeatures;
-use egg_gnn::pool::folder::TrainedModel;
-use egg_gnn::pool::model::Architecture;
-use egg_gnn::pool::protocol::{Experiment, Protocol, Report, RunOptions};
-use egg_gnn::pool::train::Silent;
-use egg_gnn::pool::{self, FilterConfig, PoolingConfig};
+use egg_gnn::pool::model::ModelConfig;
+use egg_gnn::pool::pooling::{Egg, FilterConfig, SoftEgg, Sum};
+use egg_gnn::pool::protocol::{Experiment, Preset, Protocol, Run, RunOptions};
+use egg_gnn::pool::{self, ConvolutionConfig, PoolingConfig};
 use egg_report::{Kind, Record};
 use serde_json::json;
 
-use crate::arguments::{self, Common};
+use crate::arguments::{self, Common, Pool};
 use crate::console::{self, Style, counted, epochs};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
@@ -29,10 +28,14 @@ use crate::table::Table;
 /// Epochs between two checkpoints, unless Ctrl-C asks for one.
 const CHECKPOINT_EVERY: u64 = 10;
 
+/// The one preset there is.
+const PRESET: &str = "paper";
+
 /// Train a graph classifier, and keep its best model
 ///
-/// Settings that are not given are the paper's, as listed here. For some benchmarks, with --pool egg
-/// and --protocol paper, they are what trials chose (docs/TRAINING.md); the first lines say which.
+/// Settings that are left out have the defaults listed here. `--preset paper` takes those of the paper
+/// for a registered benchmark, and with --pool egg and --protocol paper what trials chose
+/// (docs/TRAINING.md); the first lines say which preset is used.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// What to train on: a registered name, a path, or demo:covariance
@@ -43,7 +46,7 @@ pub(crate) struct Arguments {
     /// Folder for checkpoints, model and record; a new one below runs/ by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on with the run in the folder
+    /// Resume the run in the folder
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -53,19 +56,20 @@ pub(crate) struct Arguments {
 /// What may differ from the protocol's own settings.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Settings {
-    /// Convolutions
-    #[arg(long, value_name = "gcn|gin|blind", default_value = "gcn", value_parser = arguments::architecture)]
-    pub(crate) conv: Architecture,
-    /// Pooling: egg, soft-egg, sum, avg, max, attention, topk, sag, edge, pan, random, blind
-    #[arg(long, value_name = "NAME", default_value = "egg", value_parser = arguments::pooling)]
-    pub(crate) pool: PoolingConfig,
+    #[arg(long, value_name = "NAME", default_value = "gcn", value_parser = arguments::convolution, help = arguments::convolution_help())]
+    pub(crate) conv: ConvolutionConfig,
+    #[arg(long, value_name = "NAME", default_value = "egg", value_parser = arguments::pool, help = arguments::pool_help())]
+    pub(crate) pool: Pool,
+    /// Settings of a registered data set: paper [default: none]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
     /// How many directions EGG keeps: threshold:X, relative:X, energy:X, squares:X, ratio:X or fixed:P [default: threshold:0.5]
     #[arg(long, value_name = "RULE", value_parser = arguments::rank)]
     pub(crate) rank: Option<RankRule>,
     /// Width of the convolutions [default: 32]
     #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) hidden: Option<usize>,
-    /// Number of convolutions [default: 2 for gcn, 4 for gin; more for NCI1 and ogbg-molhiv]
+    /// Number of convolutions [default: 2 for gcn, 4 for gin]
     #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) layers: Option<usize>,
     /// Linear convolutions: no ReLU after GCN's
@@ -92,7 +96,7 @@ pub(crate) struct Settings {
     /// Repetitions
     #[arg(long, value_name = "N", default_value = "10", value_parser = arguments::reps, allow_negative_numbers = true)]
     pub(crate) reps: usize,
-    /// Of all randomness
+    /// Random seed
     #[arg(long, value_name = "N", default_value = "0", value_parser = arguments::seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// How splits are made and losses added up
@@ -103,7 +107,17 @@ pub(crate) struct Settings {
 impl Settings {
     /// The experiment on a data set.
     pub(crate) fn experiment(&self, data: &Data) -> Result<Experiment> {
-        let mut experiment = Experiment::new(&data.dataset, self.protocol, self.conv, self.pool.clone())?;
+        let pooling = match &self.pool {
+            Pool::Pooling(config) => config.clone(),
+            Pool::Blind => Sum.into(),
+        };
+        let mut experiment = Experiment::new(&data.dataset, self.protocol, self.conv.clone(), pooling)?;
+        if let Some(name) = &self.preset {
+            experiment.apply(&preset(name, data)?);
+        }
+        if self.pool == Pool::Blind {
+            experiment = experiment.blind();
+        }
         (experiment.repetitions, experiment.seed) = (self.reps, self.seed);
         set(&mut experiment.training.learning_rate, self.lr);
         set(&mut experiment.training.weight_decay, self.weight_decay);
@@ -114,18 +128,18 @@ impl Settings {
         set(&mut experiment.model.layers, self.layers);
         set(&mut experiment.model.head.dropout, self.dropout);
         if self.linear {
-            if self.conv != Architecture::Gcn {
+            if experiment.model.convolution.get::<Gcn>().is_none() {
                 return Err(Failure::Usage(format!(
                     "--linear is for --conv gcn, not {}",
                     self.conv
                 )));
             }
-            experiment.model.rectify = false;
+            experiment.model.activation = false;
         }
         if let Some(rule) = self.rank {
             set_rank(&mut experiment.model.pooling, rule)?;
         }
-        give_features(&mut experiment, data);
+        use_degrees_if_featureless(&mut experiment, data);
         Ok(experiment)
     }
 }
@@ -136,29 +150,65 @@ fn set<T>(setting: &mut T, given: Option<T>) {
     }
 }
 
-/// The rule of a hard cut, or the width of a soft one.
-pub(crate) fn set_rank(pooling: &mut PoolingConfig, rule: RankRule) -> Result<()> {
-    match (pooling, rule) {
-        (PoolingConfig::Egg { rank, .. }, rule) => *rank = rule,
-        (PoolingConfig::SoftEgg { filter, .. }, RankRule::Threshold(r)) => {
-            *filter = FilterConfig::Resolvent(r)
-        }
-        (PoolingConfig::SoftEgg { .. }, rule) => {
-            return Err(Failure::Usage(format!(
-                "--rank {rule}: soft EGG has no cut, only a width; write --rank threshold:X"
-            )));
-        }
-        (other, rule) => {
-            return Err(Failure::Usage(format!(
-                "--rank {rule} has no effect on --pool {other}; leave it out, or use --pool egg"
-            )));
-        }
+/// What the registry has for a data set under a preset's name. A data set that is not
+/// registered has none, whatever it is called.
+fn preset(name: &str, data: &Data) -> Result<Preset> {
+    if name != PRESET {
+        return Err(Failure::Usage(format!(
+            "--preset {name}: the presets are {PRESET}"
+        )));
     }
-    Ok(())
+    let entry = data.entry.ok_or_else(|| {
+        Failure::Usage(format!(
+            "--preset {name}: {} is no registered data set (`egg data list`); leave the preset out, or name its settings",
+            data.dataset.name()
+        ))
+    })?;
+    match entry.preset(name).classification {
+        Some(preset) => serde_json::from_value(preset)
+            .map_err(|error| Failure::other(format!("the preset {name} of {}: {error}", entry.name))),
+        // The paper's model as it is.
+        None => Ok(Preset::default()),
+    }
 }
 
-/// Nodes without features are told by their degrees.
-fn give_features(experiment: &mut Experiment, data: &Data) {
+/// Which settings a run begins with.
+fn preset_line(preset: Option<&str>, data: &Data) -> String {
+    let has_more = data
+        .entry
+        .is_some_and(|entry| entry.preset(PRESET).classification.is_some());
+    match preset {
+        Some(name) => format!("preset {name} of {}", data.dataset.name()),
+        None if has_more => format!(
+            "no preset: the defaults (--preset {PRESET} has settings for {})",
+            data.dataset.name()
+        ),
+        None => "no preset: the defaults".to_owned(),
+    }
+}
+
+/// The rule of a hard cut, or the width of a soft one.
+pub(crate) fn set_rank(pooling: &mut PoolingConfig, rule: RankRule) -> Result<()> {
+    if let Some(egg) = pooling.get_mut::<Egg>() {
+        egg.rank = rule;
+        return Ok(());
+    }
+    match (pooling.get_mut::<SoftEgg>(), rule) {
+        (Some(egg), RankRule::Threshold(r)) => {
+            egg.filter = FilterConfig::Resolvent(r);
+            Ok(())
+        }
+        (Some(_), rule) => Err(Failure::Usage(format!(
+            "--rank {rule}: soft EGG has no cut, only a width; write --rank threshold:X"
+        ))),
+        (None, rule) => Err(Failure::Usage(format!(
+            "--rank {rule} has no effect on --pool {pooling}; leave it out, or use --pool egg"
+        ))),
+    }
+}
+
+/// Nodes without features have their degrees as features.
+fn use_degrees_if_featureless(experiment: &mut Experiment, data: &Data) {
     let features = &mut experiment.model.features;
     if *features == InputFeatures::AsTheyAre && data.dataset.features().width() == 0 {
         let degrees = data
@@ -171,15 +221,18 @@ fn give_features(experiment: &mut Experiment, data: &Data) {
     }
 }
 
-/// `EGG threshold:0.5`, `sum`.
-pub(crate) fn pooling_name(pooling: &PoolingConfig) -> String {
-    match pooling {
-        PoolingConfig::Egg { rank, .. } => format!("egg {rank}"),
-        PoolingConfig::SoftEgg {
-            filter: FilterConfig::Resolvent(r),
-            ..
-        } => format!("soft-egg {r}"),
-        other => other.name().to_owned(),
+/// `egg threshold:0.5`, `sum`, `blind`.
+pub(crate) fn pooling_name(model: &ModelConfig) -> String {
+    let pooling = &model.pooling;
+    if model.convolution.is_blind() {
+        return model.convolution.name().to_owned();
+    }
+    if let Some(egg) = pooling.get::<Egg>() {
+        return format!("egg {}", egg.rank);
+    }
+    match pooling.get::<SoftEgg>().map(|egg| egg.filter) {
+        Some(FilterConfig::Resolvent(r)) => format!("soft-egg {r}"),
+        _ => pooling.to_string(),
     }
 }
 
@@ -188,13 +241,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(json);
     let data = Data::load(&arguments.data, &arguments.common)?;
     let name = data.dataset.name().to_owned();
-    tell_reading(&data, quiet);
+    print_reading(&data, quiet);
     let (data, unlabelled) = labelled(data)?;
     naming(&name, train(arguments, &data, unlabelled, style, quiet))
 }
 
 /// What was left out of the files, and what weighs edges.
-pub(crate) fn tell_reading(data: &Data, quiet: bool) {
+pub(crate) fn print_reading(data: &Data, quiet: bool) {
     if !quiet {
         data.reading_notes().iter().for_each(|note| console::note(note));
     }
@@ -224,8 +277,12 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
     let experiment = settings.experiment(data)?;
     // Before a folder is made: what can't be trained leaves nothing behind.
     let graphs = experiment.prepare(data.dataset.clone())?;
-    let splits = experiment.splits(graphs.dataset())?;
-    let default = format!("{}-{}-{}", data.dataset.name(), settings.conv, settings.pool);
+    let default = format!(
+        "{}-{}-{}",
+        data.dataset.name(),
+        settings.conv.name(),
+        settings.pool.name()
+    );
     let folder = RunFolder::open(
         arguments.out.as_deref(),
         &default.to_lowercase(),
@@ -234,7 +291,7 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
     let title = format!(
         "{} with {} pooling on {}",
         settings.conv.name().to_uppercase(),
-        pooling_name(&experiment.model.pooling),
+        pooling_name(&experiment.model),
         data.dataset.name()
     );
     if !quiet {
@@ -255,7 +312,9 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
                 )
             }
             InputFeatures::OgbAtoms => format!("node features: OGB's atoms, {} columns", graphs.inputs()),
+            _ => format!("node features: {} columns", graphs.inputs()),
         });
+        style.say(preset_line(settings.preset.as_deref(), data));
         let (model, training) = (&experiment.model, &experiment.training);
         style.say(format!(
             "lr {}, weight decay {}, hidden {}, layers {}, dropout {}, batch {}, patience {}",
@@ -283,7 +342,7 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
         experiment.repetitions,
         experiment.training.max_epochs,
     );
-    let report = experiment.run(&graphs, &options, &|repetition, event| {
+    let run = experiment.run(&graphs, &options, &|repetition, event| {
         let between_epochs = !matches!(event, pool::train::Event::Batch { .. });
         progress.event(repetition, event);
         match between_epochs && interrupt::asked() {
@@ -292,7 +351,7 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
         }
     });
     progress.finish();
-    let report = match report {
+    let run = match run {
         Err(pool::Error::Cancelled) => return Err(folder.interrupted("the last epoch is")),
         Err(error) if error.is_divergence() && folder.has_something() => {
             return Err(Failure::other(format!(
@@ -303,16 +362,14 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
         other => other?,
     };
 
-    // The checkpoint of a run that has ended gives its model without training.
-    let best = best_repetition(&report);
-    let trained = TrainedModel::train(&experiment, &graphs, best, &options, &mut Silent)?;
-    trained.save(folder.model())?;
-    let record = record_of(title, settings, &experiment, &report, &splits, data, &trained)?;
+    let best = run.best();
+    run.models[best].save(folder.model())?;
+    let record = record_of(title, settings, &run, data)?;
     record.write(&folder.record())?;
-    tell(
+    print_summary(
         style,
-        &report,
-        best,
+        settings,
+        &run,
         unlabelled,
         &folder,
         begin.elapsed().as_secs_f64(),
@@ -320,53 +377,39 @@ fn train(arguments: &Arguments, data: &Data, unlabelled: usize, style: Style, qu
     Ok(())
 }
 
-/// The repetition with the best validation metric, of equal ones that with the
-/// lowest loss, then the first. The test part has no say.
-pub(crate) fn best_repetition(report: &Report) -> usize {
-    let metric = report.experiment.training.metric;
-    let key = |index: usize| {
-        let part = report.outcomes[index].validation.as_ref();
-        let score = part
-            .and_then(|part| part.scores.get(metric))
-            .unwrap_or(f64::NEG_INFINITY);
-        let score = if metric.goal() == Goal::Max { -score } else { score };
-        (score, part.map_or(f64::INFINITY, |part| part.loss))
-    };
-    let indices = 0..report.outcomes.len();
-    let best = indices.min_by(|a, b| {
-        let (a, b) = (key(*a), key(*b));
-        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
-    });
-    best.unwrap_or(0)
-}
-
-fn record_of(
-    title: String,
-    settings: &Settings,
-    experiment: &Experiment,
-    report: &Report,
-    splits: &[egg_gnn::graph::Split],
-    data: &Data,
-    trained: &TrainedModel,
-) -> Result<Record> {
-    let mut record = record::begin(Kind::Train, title, data, &report.fingerprint);
+fn record_of(title: String, settings: &Settings, run: &Run, data: &Data) -> Result<Record> {
+    let experiment = &run.report.experiment;
+    let mut record = record::begin(Kind::Train, title, data, &run.report.fingerprint);
     record.config = serde_json::to_value(experiment).unwrap_or_default();
     record.seed = Some(experiment.seed);
     record.protocol = experiment.protocol.name().to_owned();
     record.ddof = experiment.protocol.ddof();
-    let name = pooling_name(&experiment.model.pooling);
+    let name = pooling_name(&experiment.model);
     let convolution = match settings.linear {
         true => "linear GCN".to_owned(),
         false => settings.conv.name().to_uppercase(),
     };
-    let mut method = record::method(name, &convolution, report, splits, &data.dataset);
-    record::look(&mut method, trained, data.dataset.clone(), experiment.seed)?;
+    let mut method = record::method(name, &convolution, run, &data.dataset);
+    record::attach_embedding(
+        &mut method,
+        &run.models[run.best()],
+        data.dataset.clone(),
+        experiment.seed,
+    )?;
     record.methods.push(method);
     Ok(record)
 }
 
-/// The last words: a table for people, an object for programs.
-fn tell(style: Style, report: &Report, best: usize, unlabelled: usize, folder: &RunFolder, seconds: f64) {
+/// A table for people, an object for programs.
+fn print_summary(
+    style: Style,
+    settings: &Settings,
+    run: &Run,
+    unlabelled: usize,
+    folder: &RunFolder,
+    seconds: f64,
+) {
+    let (report, best) = (&run.report, run.best());
     let experiment = &report.experiment;
     let metric = experiment.training.metric;
     let score =
@@ -395,8 +438,9 @@ fn tell(style: Style, report: &Report, best: usize, unlabelled: usize, folder: &
         "epochs": report.outcomes.iter().map(|outcome| outcome.history.len()).collect::<Vec<_>>(),
         "data": report.dataset,
         "fingerprint": report.fingerprint,
-        "conv": experiment.model.architecture.name(),
-        "pool": pooling_name(&experiment.model.pooling),
+        "conv": experiment.model.convolution.name(),
+        "pool": pooling_name(&experiment.model),
+        "preset": settings.preset,
         "reps": experiment.repetitions,
         "unlabelled": unlabelled,
         "seed": experiment.seed,

@@ -3,24 +3,28 @@
 //! From a data set to a trained model and to clusters:
 //!
 //! ```
+//! use egg_gnn::cluster::pipeline::Preset;
+//! use egg_gnn::graph::synthetic::{CovarianceSet, karate_club};
+//! use egg_gnn::nn::Silent;
+//! use egg_gnn::pool::convolution::Gcn;
 //! use egg_gnn::prelude::*;
+//! use std::ops::ControlFlow;
 //!
 //! // Two classes of graphs that differ only in how features vary together.
 //! let dataset = CovarianceSet::standard()?.subset(&(0..100).collect::<Vec<_>>())?;
-//! let mut experiment = Experiment::new(&dataset, Protocol::Paper, Architecture::Gcn, "egg".parse()?)?;
-//! experiment.model.rectify = false; // linear convolutions keep the subspaces apart
+//! let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "egg".parse()?)?;
+//! experiment.model.activation = false; // linear convolutions keep the subspaces apart
 //! (experiment.repetitions, experiment.training.max_epochs) = (1, 10);
 //! let graphs = experiment.prepare(dataset.clone())?;
-//! let trained = TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent)?;
-//! let right = trained.outcome().test.as_ref().and_then(|part| part.scores.get(Metric::Accuracy));
-//! assert!(right > Some(0.5));
-//! let embedding = trained.embed(dataset)?; // subspaces as vectors, and which nodes they hang on
+//! let run = experiment.run(&graphs, &RunOptions::default(), &|_, _| ControlFlow::Continue(()))?;
+//! assert!(run.report.test.unwrap().mean > 0.5);
+//! let embedding = run.models[run.best()].embed(dataset)?; // subspaces as vectors, and which nodes they hang on
 //! assert_eq!(embedding.graphs.nrows(), 100);
 //!
 //! // And the nodes of one graph, clustered.
 //! let mut config = Preset::Paper.config();
 //! config.autoencoder.epochs = 20;
-//! let found = NodeClustering::new(config)?.run(&karate_club()?, None, &mut |_| Control::Continue)?;
+//! let found = NodeClustering::new(config)?.run(&karate_club()?, None, &mut Silent)?;
 //! assert_eq!(found.labels.len(), 34);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -32,6 +36,7 @@
 //! | `datasets` | `datasets` | the benchmarks by name: found, verified; with `fetch` downloaded | `egg-datasets` |
 //! | `pool` | `pool`, `autodiff` | EGG and its peers, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
 //! | `pool` or `cluster` | `results` | means with their spread, tests between them | `egg-results` |
+//! | `geometry`, `graph` | `ndarray`, `candle_core`, `rand_chacha` | the versions that all of these are built with | |
 //! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, measures | `egg-cluster` |
 //!
 //! All of them are on by default, but not `fetch`. Besides, `openblas` (the default) or
@@ -42,10 +47,22 @@
 //! egg-gnn = { version = "0.1", default-features = false, features = ["geometry", "pure-rust"] }
 //! ```
 //!
+//! A program that is built often starts sooner with dependencies that are optimised and code
+//! of its own that is not:
+//!
+//! ```toml
+//! [profile.dev.package."*"]
+//! opt-level = 2
+//! ```
+//!
 //! Programs run fastest with an allocator that keeps large blocks (mimalloc),
 //! with `CANDLE_NUM_THREADS=1` in the environment, and on a thread of rayon's
 //! pool (`rayon::scope`); the program `egg` does all three.
 
+// The versions that the crates are built with: tensors, arrays and generators of others are
+// other types.
+#[cfg(feature = "graph")]
+pub use candle_core;
 #[cfg(feature = "pool")]
 pub use egg_autodiff as autodiff;
 #[cfg(feature = "cluster")]
@@ -64,8 +81,12 @@ pub use egg_pool as pool;
 pub use egg_results as results;
 #[cfg(feature = "graph")]
 pub use egg_tensor as tensor;
+#[cfg(feature = "geometry")]
+pub use ndarray;
+#[cfg(feature = "graph")]
+pub use rand_chacha;
 
-/// What most programs need, by the features that are on.
+/// What most programs begin with, by the features that are on; the rest is in the modules.
 ///
 /// ```
 /// # #[cfg(feature = "geometry")] {
@@ -75,39 +96,17 @@ pub use egg_tensor as tensor;
 /// ```
 pub mod prelude {
     #[cfg(feature = "cluster")]
-    pub use egg_cluster::egg::{EggConfig, Weighting};
-    #[cfg(feature = "cluster")]
-    pub use egg_cluster::pipeline::{
-        Clusterer, Coordinates, NodeClustering, NodeClusteringConfig, NodeClusters, Preset,
-    };
-    #[cfg(feature = "cluster")]
-    pub use egg_cluster::vgae::{Control, Likelihood};
-    #[cfg(feature = "datasets")]
-    pub use egg_datasets::DataFolders;
+    pub use egg_cluster::pipeline::NodeClustering;
     #[cfg(feature = "geometry")]
-    pub use egg_geometry::{
-        Distance, Extension, Flatten, GrassmannPoint, Kernel, RankRule, distance, distance_matrix,
-        extended_distance, karcher_mean, principal_angles, rectify,
-    };
+    pub use egg_geometry::{Distance, GrassmannPoint, RankRule, distance, principal_angles, rectify};
     #[cfg(feature = "graph")]
-    pub use egg_graph::synthetic::{BlockModel, CovarianceSet, karate_club};
-    #[cfg(feature = "graph")]
-    pub use egg_graph::{
-        Cache, DataSource, EdgeListSource, Features, Graph, GraphBatch, GraphDataset, Labels, ReadOptions,
-        Split, Targets, read_graph_tables,
-    };
+    pub use egg_graph::{DataSource, Graph, GraphDataset, Split};
     #[cfg(feature = "pool")]
-    pub use egg_pool::folder::{Prediction, TrainedModel};
+    pub use egg_pool::folder::TrainedModel;
     #[cfg(feature = "pool")]
-    pub use egg_pool::metrics::Metric;
+    pub use egg_pool::protocol::{Experiment, Protocol, RunOptions};
     #[cfg(feature = "pool")]
-    pub use egg_pool::model::{Architecture, GraphModel, Model, ModelConfig};
-    #[cfg(feature = "pool")]
-    pub use egg_pool::protocol::{Experiment, Grid, GridSearch, Parallelism, Protocol, RunOptions};
-    #[cfg(feature = "pool")]
-    pub use egg_pool::train::{Event, Observer, Silent, TrainConfig, Trainer};
-    #[cfg(feature = "pool")]
-    pub use egg_pool::{Pooled, Pooling, PoolingConfig, Structure};
+    pub use egg_pool::{ConvolutionConfig, PoolingConfig};
 }
 
 /// Runs the examples of the project's pages.

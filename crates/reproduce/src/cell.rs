@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::architecture::Architecture;
 use egg_graph::GraphDataset;
 use egg_pool::convolution::Blind;
 use egg_pool::pooling::Sum;
-use crate::architecture::Architecture;
 use egg_pool::protocol::{Cell as Setting, Experiment, Protocol};
 
 use crate::error::Result;
@@ -84,7 +84,8 @@ impl Cell<'_> {
     /// As [`Experiment::new`], or if there is no such pooling.
     pub fn experiment(&self, dataset: &GraphDataset) -> Result<Experiment> {
         let preset = preset::of(self.dataset)?;
-        let new = |pooling: &str| Experiment::new(dataset, self.protocol, self.architecture, pooling.parse()?);
+        let new =
+            |pooling: &str| Experiment::new(dataset, self.protocol, self.architecture, pooling.parse()?);
         let mut experiment = match self.pooling {
             // The control has no convolutions, and splits of its own.
             "blind" => Experiment::new(dataset, self.protocol, Blind, Sum.into())?,

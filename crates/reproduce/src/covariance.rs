@@ -70,8 +70,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
             let mut row = format!("| {pooling} |");
             for training in TRAINING_GRAPHS {
                 let dataset = dataset(training)?;
-                let mut experiment =
-                    Experiment::new(&dataset, Protocol::Paper, Gcn, pooling.parse()?)?;
+                let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, pooling.parse()?)?;
                 experiment.repetitions = request.repetitions;
                 experiment.model.activation = activation;
                 experiment.training.learning_rate = 5e-3;
@@ -84,7 +83,12 @@ pub(crate) fn run(request: &Request) -> Result<()> {
                     .test
                     .ok_or_else(|| Error::measurement("accuracy is not defined"))?;
                 row += &format!(" {test} |");
-                records.push(RunRecord::new(&run.report, &run.splits, &graphs, Some(revision.clone()))?);
+                records.push(RunRecord::new(
+                    &run.report,
+                    &run.splits,
+                    &graphs,
+                    Some(revision.clone()),
+                )?);
             }
             println!("{row}");
         }

@@ -5,7 +5,9 @@ use std::path::Path;
 use egg_graph::Split;
 use egg_pool::data::PreparedGraphs;
 use egg_pool::metrics::Metric;
-use egg_pool::protocol::{Experiment, Parallelism, RepetitionRecord, Report, RunObserver, RunOptions, RunRecord};
+use egg_pool::protocol::{
+    Experiment, Parallelism, RepetitionRecord, Report, RunObserver, RunOptions, RunRecord,
+};
 use egg_pool::train::{Event, Outcome};
 use egg_results::Summary;
 

@@ -175,9 +175,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         return Ok(());
     }
     let start = Instant::now();
-    let report = experiment
-        .run(&graphs, &RunOptions::default(), &observer)?
-        .report;
+    let report = experiment.run(&graphs, &RunOptions::default(), &observer)?.report;
     let epochs: usize = report.outcomes.iter().map(|outcome| outcome.history.len()).sum();
     let seconds: f64 = report.outcomes.iter().map(|outcome| outcome.seconds()).sum();
     let metric = experiment.training.metric;

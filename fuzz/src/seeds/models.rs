@@ -3,8 +3,8 @@
 use egg_graph::synthetic::CovarianceSet;
 use egg_nn::Checkpoint;
 use egg_pool::PoolingConfig;
-use egg_pool::folder::TrainedModel;
 use egg_pool::convolution::{Gcn, Gin};
+use egg_pool::folder::TrainedModel;
 use egg_pool::model::ModelConfig;
 use egg_pool::protocol::{Experiment, Grid, Protocol, RunOptions};
 use egg_pool::train::{Silent, TrainConfig};
@@ -60,12 +60,7 @@ fn experiment() -> Result<(Experiment, egg_graph::GraphDataset)> {
         ..Default::default()
     };
     let dataset = set.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
-    let mut experiment = Experiment::new(
-        &dataset,
-        Protocol::Paper,
-        Gcn,
-        PoolingConfig::default(),
-    )?;
+    let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, PoolingConfig::default())?;
     (experiment.model.hidden, experiment.model.layers) = (3, 1);
     experiment.model.head.widths = vec![2];
     experiment.training.max_epochs = 1;

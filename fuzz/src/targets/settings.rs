@@ -4,9 +4,9 @@ use std::fmt::Debug;
 
 use egg_geometry::RankRule;
 use egg_pool::model::ModelConfig;
-use egg_pool::{ConvolutionConfig, PoolingConfig};
 use egg_pool::protocol::{Experiment, Grid, Protocol};
 use egg_pool::train::TrainConfig;
+use egg_pool::{ConvolutionConfig, PoolingConfig};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

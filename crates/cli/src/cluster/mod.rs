@@ -21,7 +21,7 @@ use crate::console::{self, Style, counted, epochs};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
 use crate::run_folder::RunFolder;
-use crate::train::tell_reading;
+use crate::train::print_reading;
 use crate::{interrupt, output, progress};
 use follow::Follow;
 use result::Row;
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = Style::of(json);
     let data = Data::load(&arguments.data, &arguments.common)?;
     let name = data.dataset.name().to_owned();
-    tell_reading(&data, quiet);
+    print_reading(&data, quiet);
     naming(&name, cluster_all(arguments, &data, style, quiet))
 }
 

@@ -5,14 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use egg_gnn::pool::PoolingConfig;
-use egg_gnn::pool::model::Architecture;
+use egg_gnn::pool::convolution::Gcn;
 use egg_gnn::pool::protocol::{Grid, Protocol};
+use egg_gnn::pool::{ConvolutionConfig, PoolingConfig};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::arguments;
+use crate::arguments::{self, Pool};
 use crate::data::suggestion;
 use crate::failure::{Failure, Result};
 use crate::train::Settings;
@@ -23,11 +23,13 @@ use crate::train::Settings;
 pub(super) struct Config {
     pub(super) data: String,
     #[serde(default, deserialize_with = "conv")]
-    conv: Option<Architecture>,
+    conv: Option<ConvolutionConfig>,
     #[serde(default)]
     pool: Option<Pools>,
     #[serde(default, deserialize_with = "protocol")]
     protocol: Option<Protocol>,
+    #[serde(default)]
+    preset: Option<String>,
     #[serde(default)]
     reps: Option<usize>,
     #[serde(default)]
@@ -48,8 +50,10 @@ pub(super) struct Config {
     grid: Lists,
 }
 
-fn conv<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Architecture>, D::Error> {
-    named("conv", deserializer, arguments::architecture)
+fn conv<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<ConvolutionConfig>, D::Error> {
+    named("conv", deserializer, arguments::convolution)
 }
 
 fn protocol<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Protocol>, D::Error> {
@@ -69,7 +73,7 @@ fn named<'de, D: Deserializer<'de>, T>(
 
 /// One pooling, or several to compare: each a name, or a table with settings.
 #[derive(Debug)]
-struct Pools(Vec<PoolingConfig>);
+struct Pools(Vec<Pool>);
 
 impl<'de> Deserialize<'de> for Pools {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -87,13 +91,13 @@ impl<'de> Visitor<'de> for PoolsVisitor {
     }
 
     fn visit_str<E: serde::de::Error>(self, name: &str) -> std::result::Result<Pools, E> {
-        let pool = arguments::pooling(name).map_err(|why| E::custom(format!("pool = {name:?}: {why}")));
+        let pool = arguments::pool(name).map_err(|why| E::custom(format!("pool = {name:?}: {why}")));
         Ok(Pools(vec![pool?]))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Pools, A::Error> {
         let pool = PoolingConfig::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Pools(vec![pool]))
+        Ok(Pools(vec![Pool::Pooling(pool)]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Pools, A::Error> {
@@ -150,10 +154,11 @@ impl Config {
         Ok(config)
     }
 
-    pub(super) fn settings(&self, pool: PoolingConfig) -> Settings {
+    pub(super) fn settings(&self, pool: Pool) -> Settings {
         Settings {
-            conv: self.conv.unwrap_or(Architecture::Gcn),
+            conv: self.conv.clone().unwrap_or_else(|| Gcn.into()),
             pool,
+            preset: self.preset.clone(),
             rank: None,
             hidden: None,
             layers: self.layers,
@@ -170,9 +175,9 @@ impl Config {
         }
     }
 
-    pub(super) fn pools(&self) -> Vec<PoolingConfig> {
+    pub(super) fn pools(&self) -> Vec<Pool> {
         match &self.pool {
-            None => vec![PoolingConfig::default()],
+            None => vec![Pool::Pooling(PoolingConfig::default())],
             Some(Pools(pools)) => pools.clone(),
         }
     }

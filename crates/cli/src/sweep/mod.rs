@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+use egg_gnn::pool;
+use egg_gnn::pool::model::ModelConfig;
+use egg_gnn::pool::pooling::Egg;
 use egg_gnn::pool::protocol::{GridReport, GridSearch, Parallelism, SearchEvent};
 use egg_gnn::pool::train::Event;
-use egg_gnn::pool::{self, PoolingConfig};
 use serde_json::json;
 
 use crate::arguments::{self, Common};
@@ -20,7 +22,7 @@ use crate::console::{Style, counted};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
 use crate::run_folder::RunFolder;
-use crate::train::{labelled, pooling_name, tell_reading};
+use crate::train::{labelled, pooling_name, print_reading};
 use crate::{interrupt, progress};
 use config::Config;
 
@@ -43,7 +45,7 @@ use config::Config;
 pub(crate) struct Arguments {
     #[arg(value_name = "CONFIG.toml")]
     config: PathBuf,
-    /// Go on with the sweep in its folder
+    /// Resume the sweep in its folder
     #[arg(long)]
     resume: bool,
     /// Runs at once [default: as many as threads]
@@ -61,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let config = Config::read(&arguments.config)?;
     let data = Data::load(&config.data, &arguments.common)?;
     let name = data.dataset.name().to_owned();
-    tell_reading(&data, arguments.common.quiet);
+    print_reading(&data, arguments.common.quiet);
     let (data, _) = labelled(data)?;
     let swept = match arguments.jobs {
         // Each job has a thread of its own.
@@ -88,7 +90,15 @@ fn sweep(arguments: &Arguments, config: &Config, data: &Data, style: Style) -> R
             arguments.config.display()
         )));
     };
-    let graphs = first.prepare(data.dataset.clone())?;
+    // One set of matrices for each kind of propagation: the control has one of its own.
+    let mut prepared = vec![first.prepare(data.dataset.clone())?];
+    for experiment in &searches {
+        let kind = experiment.model.convolution.propagation();
+        if prepared.iter().all(|graphs| graphs.propagation() != kind) {
+            prepared.push(experiment.prepare(data.dataset.clone())?);
+        }
+    }
+    let graphs = &prepared[0];
     let splits = first.splits(graphs.dataset())?;
     let default = format!("{}-sweep", data.dataset.name()).to_lowercase();
     let named = arguments.out.as_deref().or(config.out.as_deref());
@@ -106,6 +116,7 @@ fn sweep(arguments: &Arguments, config: &Config, data: &Data, style: Style) -> R
             0 => pool.name().to_owned(),
             earlier => format!("{}-{}", pool.name(), earlier + 1),
         };
+        let label = pooling_label(&experiment.model);
         let search = GridSearch {
             grid: config.grid(),
             folder: folder.checkpoints().join(cells),
@@ -116,25 +127,28 @@ fn sweep(arguments: &Arguments, config: &Config, data: &Data, style: Style) -> R
             },
             experiment,
         };
-        let report = one_pooling(&search, &graphs, style, arguments.common.quiet);
+        let kind = search.experiment.model.convolution.propagation();
+        let graphs = prepared.iter().find(|graphs| graphs.propagation() == kind);
+        let graphs = graphs.unwrap_or(&prepared[0]);
+        let report = one_pooling(&search, graphs, style, arguments.common.quiet);
         match report {
             Err(Failure::Pool(pool::Error::Cancelled)) => {
                 return Err(folder.interrupted("finished combinations (not the one at hand) are"));
             }
-            other => reports.push((pooling_label(pool), other?)),
+            other => reports.push((label, other?)),
         }
     }
     let record = result::record_of(config, data, graphs.fingerprint(), &reports, &splits);
     record.write(&folder.record())?;
-    result::tell(style, data, &reports, &folder, begin.elapsed().as_secs_f64());
+    result::print_summary(style, data, &reports, &folder, begin.elapsed().as_secs_f64());
     Ok(())
 }
 
 /// EGG's rule is what is swept, so it is not part of the name.
-fn pooling_label(pool: &PoolingConfig) -> String {
-    match pool {
-        PoolingConfig::Egg { .. } => "egg".to_owned(),
-        other => pooling_name(other),
+fn pooling_label(model: &ModelConfig) -> String {
+    match model.pooling.get::<Egg>() {
+        Some(_) if !model.convolution.is_blind() => "egg".to_owned(),
+        _ => pooling_name(model),
     }
 }
 
@@ -145,7 +159,7 @@ fn one_pooling(
     quiet: bool,
 ) -> Result<GridReport> {
     let experiment = &search.experiment;
-    let label = pooling_label(&experiment.model.pooling);
+    let label = pooling_label(&experiment.model);
     let cells = search.grid.cells(experiment).len();
     let metric = experiment.training.metric;
     if !quiet {

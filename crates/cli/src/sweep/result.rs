@@ -55,7 +55,7 @@ pub(super) fn record_of(
     record.seed = Some(experiment.seed);
     record.protocol = experiment.protocol.name().to_owned();
     record.ddof = ddof;
-    let group = experiment.model.architecture.name().to_uppercase();
+    let group = experiment.model.convolution.name().to_uppercase();
     let several = reports.len() > 1;
     for (label, report) in reports {
         let repetitions = report.chosen.iter().zip(splits).enumerate();
@@ -154,7 +154,7 @@ fn sensitivity(label: &str, report: &GridReport, metric: Metric, ddof: usize) ->
     })
 }
 
-pub(super) fn tell(
+pub(super) fn print_summary(
     style: Style,
     data: &Data,
     reports: &[(String, GridReport)],

@@ -19,6 +19,7 @@ use crate::error::Result;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum InputFeatures {
     /// Nothing.
     #[default]

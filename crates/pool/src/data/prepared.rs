@@ -15,6 +15,7 @@ use crate::structure::Structure;
 /// What a convolution multiplies node features with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PropagationKind {
     /// `D^(-1/2) (A + I) D^(-1/2)`, GCN's.
     Normalised,

@@ -12,15 +12,20 @@ use crate::train::TrainConfig;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// As the paper's code does.
+    /// The paper's settings and splits.
     Paper,
-    /// As one should.
+    /// Stratified folds, with settings chosen inside each.
     Fair,
 }
 
 impl Protocol {
     /// Both.
-    pub const ALL: [Self; 2] = [Self::Paper, Self::Fair];
+    pub const ALL: &'static [Self] = &[Self::Paper, Self::Fair];
+
+    /// The names of both.
+    pub fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|protocol| protocol.name()).collect()
+    }
 
     /// As it is written in settings.
     pub fn name(self) -> &'static str {
@@ -57,11 +62,11 @@ impl FromStr for Protocol {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|known| known.name() == name);
-        found.ok_or_else(|| Error::UnknownName {
+        let found = Self::ALL.iter().find(|known| known.name() == name);
+        found.copied().ok_or_else(|| Error::UnknownName {
             what: "protocol",
             name: name.to_owned(),
-            known: Self::ALL.map(Self::name).join(", "),
+            known: Self::names().join(", "),
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::metrics::Metric;
 /// The loss, and with it what kind of target is learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Objective {
     /// Cross entropy of classes.
     CrossEntropy,

@@ -183,10 +183,10 @@ fn what_is_no_model_is_refused() {
     model.save(&path).unwrap();
     let config = path.join("config.json");
     let text = std::fs::read_to_string(&config).unwrap();
-    for other in [0, 3] {
+    for other in [0, 4] {
         std::fs::write(
             &config,
-            text.replace("\"format\": 2", &format!("\"format\": {other}")),
+            text.replace("\"format\": 3", &format!("\"format\": {other}")),
         )
         .unwrap();
         let error = TrainedModel::load(&path).unwrap_err().to_string();

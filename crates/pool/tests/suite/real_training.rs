@@ -21,6 +21,7 @@ fn train(dataset: &GraphDataset, convolution: &str, repetitions: usize, epochs: 
         pooling,
     )
     .unwrap();
+    experiment.apply(&crate::small::preset(dataset.name()));
     experiment.training.max_epochs = epochs;
     experiment.repetitions = repetitions;
     let graphs = experiment.prepare(dataset.clone()).unwrap();

@@ -12,13 +12,6 @@ use egg_pool::{ConvolutionConfig, Error, PoolingConfig};
 
 use crate::small;
 
-/// The preset `paper` of a registered data set.
-fn preset(dataset: &str) -> Preset {
-    let entry = Registry::builtin().get(dataset).unwrap();
-    let preset = entry.preset("paper").classification;
-    preset.map_or_else(Preset::default, |preset| serde_json::from_value(preset).unwrap())
-}
-
 fn experiment(dataset: &str, protocol: Protocol, convolution: &str, pooling: &str) -> Experiment {
     let graphs = small::dataset(20).with_name(dataset);
     let (convolution, pooling) = (small::convolution(convolution), pooling.parse().unwrap());
@@ -27,7 +20,7 @@ fn experiment(dataset: &str, protocol: Protocol, convolution: &str, pooling: &st
 
 fn with_preset(dataset: &str, protocol: Protocol, convolution: &str, pooling: &str) -> Experiment {
     let mut experiment = experiment(dataset, protocol, convolution, pooling);
-    experiment.apply(&preset(dataset));
+    experiment.apply(&small::preset(dataset));
     experiment
 }
 

@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use egg_datasets::Registry;
 use egg_graph::GraphDataset;
 use egg_graph::synthetic::CovarianceSet;
 use egg_pool::ConvolutionConfig;
-use egg_pool::protocol::{Experiment, Protocol};
+use egg_pool::protocol::{Experiment, Preset, Protocol};
 use egg_pool::train::{Event, Outcome};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -26,6 +27,13 @@ pub(crate) fn dataset(graphs: usize) -> GraphDataset {
 /// A convolution by its name.
 pub(crate) fn convolution(name: &str) -> ConvolutionConfig {
     name.parse().unwrap()
+}
+
+/// The preset `paper` of a registered data set.
+pub(crate) fn preset(dataset: &str) -> Preset {
+    let entry = Registry::builtin().get(dataset).unwrap();
+    let preset = entry.preset("paper").classification;
+    preset.map_or_else(Preset::default, |preset| serde_json::from_value(preset).unwrap())
 }
 
 /// The paper's experiment with a narrow model and few epochs.

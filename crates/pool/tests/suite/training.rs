@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use candle_core::DType;
 use egg_graph::{GraphDataset, Split, Targets};
+use egg_pool::Error;
 use egg_pool::convolution::{Gcn, Gin};
 use egg_pool::data::{PreparedGraphs, PropagationKind};
 use egg_pool::metrics::Metric;
@@ -11,7 +12,6 @@ use egg_pool::model::ModelConfig;
 use egg_pool::pooling::Sum;
 use egg_pool::protocol::{Experiment, Protocol, RunOptions};
 use egg_pool::train::{BatchLoss, Event, Objective, Silent, Stopped, TrainConfig, Trainer};
-use egg_pool::Error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 

@@ -8,15 +8,15 @@ pub mod graphs;
 pub mod nodes;
 pub mod record;
 
-use egg_graph::random_order;
 use crate::architecture::Architecture;
+use egg_graph::random_order;
 use egg_pool::protocol::Protocol;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::cell::SETTING;
-use crate::{data, preset};
 use crate::error::Result;
+use crate::{data, preset};
 use egg_cluster::pipeline::Preset;
 use egg_pool::PoolingConfig;
 use record::MapRecord;

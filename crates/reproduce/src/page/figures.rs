@@ -9,6 +9,7 @@ use egg_results::Summary;
 
 use super::Places;
 use super::records::{find, tests};
+use crate::architecture::Architecture;
 use crate::curves::{Curve, Curves};
 use crate::error::Result;
 use crate::files;

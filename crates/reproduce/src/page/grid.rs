@@ -12,7 +12,7 @@ use super::Places;
 use super::published::Classification;
 use super::records::{find, revisions, tests, validations};
 use super::verdicts::{Judged, compare, compare_with_published, family};
-use crate::cell::{Cell};
+use crate::cell::Cell;
 use crate::error::Result;
 use crate::halving::{HalvingRecord, TriedRun};
 use crate::paper::{GRID_DATASETS, GRID_POOLINGS};

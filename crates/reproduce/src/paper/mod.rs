@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use egg_graph::GraphDataset;
 use crate::architecture::Architecture;
+use egg_graph::GraphDataset;
 use egg_pool::protocol::{Cell as Setting, Experiment, Grid, Parallelism, Protocol, RunOptions};
 use egg_pool::train::Event;
 

@@ -1,7 +1,7 @@
 //! Published records were made with the settings that the program would use now.
 
-use egg_reproduce::architecture::Architecture;
 use egg_pool::protocol::{Experiment, Protocol, RunRecord};
+use egg_reproduce::architecture::Architecture;
 use egg_reproduce::cell::{Cell, DATASETS, OURS, POOLINGS};
 use egg_reproduce::cluster::record::ClusterRecord;
 use egg_reproduce::cluster::{self, PresetName};
@@ -47,7 +47,6 @@ fn cells_are_those_of_the_records() {
         }
     }
     assert!(checked > 100, "{checked}");
-    assert_eq!(ARCHITECTURES, [Architecture::Gcn, Architecture::Gin]);
 }
 
 #[test]
