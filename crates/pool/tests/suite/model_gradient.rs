@@ -253,6 +253,10 @@ fn gradients_of_every_parameter_are_those_of_differences() {
     let mut compared = Compared::default();
     for convolution in ["gcn", "gin", "blind"] {
         for pooling in PoolingConfig::all() {
+            // Without convolutions nothing is pooled but the sum.
+            if convolution == "blind" && pooling != Sum.into() {
+                continue;
+            }
             for virtual_node in [false, true] {
                 let mut config = ModelConfig::new(small::convolution(convolution), pooling.clone());
                 (config.hidden, config.layers) = (5, 3);
