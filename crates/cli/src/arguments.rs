@@ -263,7 +263,7 @@ pub(crate) fn weighting(text: &str) -> Result<Weighting, String> {
 
 /// What clap has to say of a command line that it can't read, in two lines: what
 /// is wrong, and what to do. Help that was asked for stays as it is.
-pub(crate) fn told(error: &clap::Error) -> Vec<String> {
+pub(crate) fn format_usage_error(error: &clap::Error) -> Vec<String> {
     use clap::error::ErrorKind;
     let text = error.to_string();
     if matches!(

@@ -114,7 +114,7 @@ mod tests {
     use super::printable;
 
     #[test]
-    fn nothing_reaches_the_terminal_that_moves_it() {
+    fn control_sequences_are_escaped() {
         assert_eq!(printable("a\tb\n", true), "a\tb\n");
         assert_eq!(printable("a\tb\n", false), "a\\tb\\n");
         assert_eq!(

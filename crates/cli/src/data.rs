@@ -86,7 +86,11 @@ impl Data {
                 Ok(Self {
                     node_names: read.names,
                     first_node: usize::from(read.ids == NodeIds::OneBased),
-                    files: files.files().map(Path::to_owned).chain(beside(path)).collect(),
+                    files: files
+                        .files()
+                        .map(Path::to_owned)
+                        .chain(companion_files(path))
+                        .collect(),
                     ..Self::plain(read.dataset.with_name(&source.name), shown)
                 })
             }
@@ -215,7 +219,7 @@ fn tables(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
 }
 
 /// Where features and labels of a list of edges would be.
-fn beside(edges: &Path) -> Vec<PathBuf> {
+fn companion_files(edges: &Path) -> Vec<PathBuf> {
     if edges.is_dir() {
         return tables(edges, &TABLES);
     }

@@ -189,12 +189,12 @@ impl Steps<'_> {
             .output()
             .map_err(Failure::file("egg"))?;
         if !output.status.success() {
-            let told = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+            let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
             return Err(match output.status.code() {
                 Some(130) | None => {
                     Failure::Interrupted("the demo begins anew when it is called again".into())
                 }
-                _ => Failure::other(format!("`egg {}` failed: {told}", words.join(" "))),
+                _ => Failure::other(format!("`egg {}` failed: {message}", words.join(" "))),
             });
         }
         self.style.say(format!(

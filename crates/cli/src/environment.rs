@@ -1,7 +1,7 @@
 //! What must be in the environment before the program starts.
 //!
 //! candle's own threads wait in a busy loop on the cores that rayon's need, and
-//! an OpenBLAS older than the processor chooses slow kernels. Both are settled by
+//! an OpenBLAS older than the processor chooses slow kernels. Both are set by
 //! variables that are read when the libraries are loaded, so the program starts
 //! itself once more with them. What the user has set stays.
 
@@ -18,7 +18,7 @@ const MARKER: &str = "EGG_STARTED";
 
 /// Starts the program once more if a variable is missing; else, or if that is
 /// not possible, does nothing.
-pub(crate) fn settle() {
+pub(crate) fn reexec_with_env() {
     if std::env::var_os(MARKER).is_some() {
         return;
     }

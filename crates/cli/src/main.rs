@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            for line in arguments::told(&error) {
+            for line in arguments::format_usage_error(&error) {
                 match error.use_stderr() {
                     true => console::warn(&line),
                     false => console::print(&line),
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         }
     };
     if cli.command.computes() {
-        environment::settle();
+        environment::reexec_with_env();
     }
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,

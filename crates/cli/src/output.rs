@@ -1,4 +1,4 @@
-//! Files that a command was told to write.
+//! Output files of commands.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(crate) fn check(option: &str, path: &Path, read: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file that is there whole or not at all, and its folder if need be.
+/// Writes a file atomically, and makes its folder if need be.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     make_folder(path)?;
     egg_files::write(path, bytes).map_err(Failure::file(path))
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_not_written() {
+    fn inputs_are_never_overwritten() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: &str| place.path().join(name);
         std::fs::create_dir(at("data")).unwrap();

@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ));
     }
     let shown = score.map(|score| format!("{metric} {score:.4}"));
-    tell(style, arguments, &data, &predictions, shown);
+    print_summary(style, arguments, &data, &predictions, shown);
     Ok(())
 }
 
@@ -132,7 +132,13 @@ fn csv(trained: &TrainedModel, data: &Data, predictions: &[Prediction]) -> Strin
     text
 }
 
-fn tell(style: Style, arguments: &Arguments, data: &Data, predictions: &[Prediction], score: Option<String>) {
+fn print_summary(
+    style: Style,
+    arguments: &Arguments,
+    data: &Data,
+    predictions: &[Prediction],
+    score: Option<String>,
+) {
     let mut table = Table::new(["graph", "label", "probability"]);
     for (graph, prediction) in predictions.iter().enumerate().take(SHOWN) {
         let (label, probability) = match prediction {

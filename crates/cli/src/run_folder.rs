@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_kept_nothing_leaves_nothing_and_blocks_nothing() {
+    fn an_empty_run_folder_is_removed_and_reusable() {
         let place = tempfile::tempdir().unwrap();
         let named = place.path().join("a");
         let open = || RunFolder::open(Some(&named), "", false);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn one_program_at_a_time_and_the_next_clears_up() {
+    fn a_run_folder_is_locked_and_stale_files_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let named = place.path().join("a");
         let open = |resume| RunFolder::open(Some(&named), "", resume);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_data_set_leads_out() {
+    fn data_set_names_make_safe_folder_names() {
         for (name, plain) in [
             ("../../evil-gcn", "-.-..-evil-gcn"),
             ("/etc/x", "-etc-x"),

@@ -62,7 +62,7 @@ static POOLINGS: Registry<PoolingConfig> = Registry::new(
 );
 
 /// Raised whenever EGG with the same settings would keep other directions of the same
-/// rows: from 2 on, noise is told from rank by the norm of the rows, not by their number.
+/// rows: from 2 on, the numerical rank depends on the norm of the rows, not on their number.
 pub(crate) const RANK_RULES: u64 = 2;
 
 /// Turns the nodes of each graph of a batch into one row of fixed width.

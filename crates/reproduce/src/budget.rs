@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_of_nothing_is_over_at_once() {
+    fn a_budget_of_zero_is_over_at_once() {
         assert!(Budget::new(Some(Length(Duration::ZERO))).is_over());
         assert!(!Budget::new(None).is_over());
     }

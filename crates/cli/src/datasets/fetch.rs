@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         match outcome {
             Ok(outcome) if outcome.is_here() => {
                 fetched += usize::from(outcome != Outcome::AlreadyThere);
-                tell(style, entry, &outcome, progress.begin);
+                print_summary(style, entry, &outcome, progress.begin);
             }
             Ok(outcome) => failures.push((entry, missing(arguments, entry, &outcome))),
             Err(error) => failures.push((entry, Failure::from(error))),
@@ -129,7 +129,7 @@ fn transport(arguments: &Arguments) -> Result<Option<Box<dyn Transport>>> {
     }
 }
 
-fn tell(style: Style, entry: &DatasetEntry, outcome: &Outcome, begin: Instant) {
+fn print_summary(style: Style, entry: &DatasetEntry, outcome: &Outcome, begin: Instant) {
     let (name, seconds) = (&entry.name, begin.elapsed().as_secs_f64());
     let (from, notes) = match outcome {
         Outcome::Fetched { from, notes } => (Some(from), notes.as_slice()),
@@ -242,7 +242,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn tell(&self, url: &str, bytes: u64, total: Option<u64>) {
+    fn print_summary(&self, url: &str, bytes: u64, total: Option<u64>) {
         let name = self.name;
         self.style
             .emit(&json!({ "event": "download", "name": name, "url": url, "bytes": bytes, "total": total }));

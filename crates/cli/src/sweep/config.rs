@@ -125,15 +125,15 @@ impl Config {
         let text = std::fs::read_to_string(path).map_err(Failure::file(path))?;
         let config: Self = toml::from_str(&text).map_err(|error| {
             // Where, what, and the line itself are in its first lines.
-            let told: Vec<&str> = error.message().lines().collect();
+            let message: Vec<&str> = error.message().lines().collect();
             let line = error
                 .span()
                 .and_then(|span| text.get(..span.start))
                 .map(|before| before.matches('\n').count() + 1);
             let at = line.map_or_else(String::new, |line| format!(", line {line}"));
-            let (told, near) = (told.join(" "), nearest_key(error.message()));
+            let (message, near) = (message.join(" "), nearest_key(error.message()));
             let near = near.unwrap_or_default();
-            Failure::other(format!("{}{at}: {told}{near}", path.display()))
+            Failure::other(format!("{}{at}: {message}{near}", path.display()))
         })?;
         let (reps, epochs) = (arguments::MOST_REPS as u64, arguments::MOST_EPOCHS);
         let counts = [
@@ -209,8 +209,8 @@ impl Config {
 
 /// A suggestion for a key that there is none of: serde's words list those that
 /// there are.
-fn nearest_key(told: &str) -> Option<String> {
-    let rest = told.strip_prefix("unknown field `")?;
+fn nearest_key(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("unknown field `")?;
     let mut names = rest.split('`').step_by(2);
     let wrong = names.next()?;
     suggestion(wrong, names)
@@ -248,8 +248,8 @@ mod tests {
             ("[grid]\ndropuot = [0.1]", "line 3: unknown field `dropuot`"),
             ("[grid]\ndropuot = [0.1]", "did you mean dropout?"),
         ] {
-            let told = pools(wrong).unwrap_err().to_string();
-            assert!(told.contains(words), "{wrong}: {told}");
+            let message = pools(wrong).unwrap_err().to_string();
+            assert!(message.contains(words), "{wrong}: {message}");
         }
     }
 

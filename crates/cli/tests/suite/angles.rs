@@ -67,7 +67,7 @@ fn subspaces_of_different_dimension_and_right_angles() {
 }
 
 #[test]
-fn what_spans_nothing_is_refused_with_its_file() {
+fn an_empty_span_is_refused_with_its_file() {
     let place = place();
     write_npy(&place.path().join("a.npy"), &[&[1.0], &[0.0]]);
     write_npy(&place.path().join("flat.npy"), &[&[1.0, 2.0], &[2.0, 4.0]]);

@@ -88,7 +88,7 @@ fn has(found: &Value, expected: Value) {
 }
 
 #[test]
-fn edge_lists_with_what_lies_beside_them() {
+fn edge_lists_use_the_feature_and_label_files_next_to_them() {
     let place = place();
     write(
         place.path(),
@@ -121,7 +121,7 @@ fn without_data_the_known_names_are_listed() {
 }
 
 #[test]
-fn everything_that_was_understood_is_told() {
+fn info_reports_everything_that_was_read() {
     let place = place();
     write(
         place.path(),
@@ -168,7 +168,7 @@ fn everything_that_was_understood_is_told() {
 }
 
 #[test]
-fn what_can_be_read_in_two_ways_is_asked_about() {
+fn ambiguous_tables_are_refused_with_the_option_that_decides() {
     let place = place();
     let call = |more: &[&str]| egg(place.path(), &[&["info", "net", "--json"][..], more].concat());
     // An isolated node 0, and features in order.

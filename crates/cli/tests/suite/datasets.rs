@@ -33,7 +33,7 @@ fn the_list_says_what_there_is_and_what_is_here() {
 }
 
 #[test]
-fn a_path_is_where_a_data_set_is_or_would_be() {
+fn data_path_prints_where_a_data_set_belongs() {
     let place = place();
     let path = |words: &[&str]| {
         let out = in_folder(place.path(), &[&["data", "path"], words].concat());
@@ -53,7 +53,7 @@ fn a_path_is_where_a_data_set_is_or_would_be() {
 
 /// The folder that is named by the variable comes first, and then the one that is fetched into.
 #[test]
-fn data_are_looked_for_in_order() {
+fn data_folders_are_searched_in_order() {
     let place = place();
     write(place.path(), "datasets/prepared/PROTEINS.zip", "x");
     write(place.path(), "named/PROTEINS.zip", "x");
@@ -71,7 +71,7 @@ fn data_are_looked_for_in_order() {
 }
 
 #[test]
-fn what_is_wrong_is_found() {
+fn verification_finds_damaged_files() {
     let place = place();
     in_folder(place.path(), &["data", "verify"]).refused(1, &["no data set", "egg data fetch"]);
     in_folder(place.path(), &["data", "verify", "Cora", "DD"]).refused(1, &["egg data fetch DD Cora"]);
@@ -92,7 +92,7 @@ fn what_is_wrong_is_found() {
 }
 
 #[test]
-fn data_that_are_not_here_come_with_the_command_that_fetches_them() {
+fn missing_data_names_the_command_that_fetches_them() {
     let place = place();
     for words in [
         &["info", "MUTAG"][..],
@@ -184,7 +184,7 @@ fn a_mirror_that_is_a_folder_is_copied_checked_and_never_written_to() {
 
 #[cfg(feature = "fetch")]
 #[test]
-fn downloads_go_on_where_they_were_cut_and_what_is_wrong_leaves_nothing() {
+fn downloads_resume_and_bad_ones_leave_nothing() {
     use crate::server::{Answer, Server, header};
 
     let place = place();
@@ -242,7 +242,7 @@ fn trap() -> (String, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn nothing_but_fetch_opens_a_connection() {
+fn only_fetch_opens_connections() {
     let place = place();
     let (proxy, count) = trap();
     let egg = |words: &[&str]| {

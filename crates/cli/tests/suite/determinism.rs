@@ -165,7 +165,7 @@ fn train<'a>(conv: &'a str, pool: &'a str, out: &'a str) -> Vec<&'a str> {
 /// on 1 once more. Three repetitions on 1 thread run one after the other, on 2 two
 /// beside each other and one alone, on 4 all beside each other.
 #[test]
-fn what_training_leaves() {
+fn training_writes_the_documented_files() {
     let embed = |run: &'static str, more: &'static [&'static str], out: &'static str| {
         [&["embed", "--model", run, "--data", "graphs", "--out", out], more].concat()
     };
@@ -193,7 +193,7 @@ fn what_training_leaves() {
 
 /// Labels of clusters, losses, records and pages, with all pairs and with samples.
 #[test]
-fn what_clustering_leaves() {
+fn clustering_writes_the_documented_files() {
     let cluster = |likelihood: &'static str, out: &'static str, labels: &'static str| {
         vec![
             "cluster",
@@ -250,7 +250,7 @@ fn every_pooling_as_a_process() {
 
 /// The first repetitions of many are those of few.
 #[test]
-fn repetitions_are_the_same_alone_and_beside_others() {
+fn repetitions_do_not_depend_on_their_number() {
     let place = place();
     wheels(place.path());
     let weights = |reps: &str, threads: usize| {

@@ -109,7 +109,7 @@ fn a_sweep_that_fills_the_disk() {
 
 /// What is written at the end: the page, the predictions, the embeddings, the clusters.
 #[test]
-fn results_that_do_not_fit() {
+fn outputs_that_do_not_fit_on_the_disk_are_errors() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 200, true);
     #[rustfmt::skip] // They are pairs.
@@ -150,7 +150,7 @@ fn results_that_do_not_fit() {
 }
 
 #[test]
-fn a_disk_that_can_only_be_read() {
+fn a_read_only_disk_is_an_error() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 30, true);
     let train = "train --data graphs --hidden 8 --reps 1 --patience 100 --quiet";

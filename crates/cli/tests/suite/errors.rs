@@ -22,7 +22,7 @@ fn near_names_are_suggested() {
 }
 
 #[test]
-fn usage_is_2_and_help_is_0() {
+fn exit_code_is_2_for_usage_and_0_for_help() {
     let place = place();
     for words in [
         &["fly"][..],
@@ -81,7 +81,7 @@ fn files_are_named_with_their_line() {
 }
 
 #[test]
-fn the_wrong_kind_of_data_is_told_what_to_do() {
+fn the_wrong_kind_of_data_is_refused_with_a_remedy() {
     let place = place();
     egg(place.path(), &["train", "--data", "demo:karate"]).refused(1, &["karate", "egg cluster"]);
     egg(place.path(), &["cluster", "--data", "demo:covariance"]).refused(1, &["400 graphs", "egg train"]);
@@ -101,7 +101,7 @@ fn the_wrong_kind_of_data_is_told_what_to_do() {
 }
 
 #[test]
-fn settings_out_of_range_leave_nothing_behind() {
+fn settings_out_of_range_leave_no_folder() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 20, true);
     let with = |more: &[&str]| egg(place.path(), &[&TRAIN[..], more].concat());
@@ -130,7 +130,7 @@ fn settings_out_of_range_leave_nothing_behind() {
 }
 
 #[test]
-fn verbose_adds_the_chain() {
+fn verbose_prints_the_causes_of_an_error() {
     let place = place();
     let plain = egg(place.path(), &["angles", "a.npy", "b.npy"]);
     let verbose = egg(place.path(), &["angles", "a.npy", "b.npy", "--verbose"]);

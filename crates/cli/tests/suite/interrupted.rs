@@ -48,7 +48,7 @@ fn lasting(mut summary: Value) -> Value {
 }
 
 #[test]
-fn a_training_goes_on_to_the_same_summary() {
+fn a_killed_training_resumes_to_the_same_summary() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 60, true);
     let words = |out: &'static str| {
@@ -99,7 +99,7 @@ fn a_training_goes_on_to_the_same_summary() {
 }
 
 #[test]
-fn a_clustering_goes_on_to_the_same_summary() {
+fn a_killed_clustering_resumes_to_the_same_summary() {
     let place = place();
     let words = |out: &'static str| {
         vec![
@@ -125,7 +125,7 @@ fn a_clustering_goes_on_to_the_same_summary() {
 }
 
 #[test]
-fn a_sweep_keeps_the_combinations_that_are_finished() {
+fn an_interrupted_sweep_keeps_finished_combinations() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 30, true);
     let config = "data = \"graphs\"\nreps = 1\nepochs = 60\npatience = 60\nout = \"swept\"\n\
@@ -146,7 +146,7 @@ fn a_sweep_keeps_the_combinations_that_are_finished() {
 
 /// `egg train | head -1`
 #[test]
-fn a_training_nobody_listens_to_is_not_lost() {
+fn a_training_finishes_when_its_output_is_closed() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     let words = [

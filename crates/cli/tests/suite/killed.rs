@@ -57,7 +57,7 @@ fn killed_and_resumed(words: &[&str], prepare: impl Fn(&Path)) {
 }
 
 #[test]
-fn a_training() {
+fn a_killed_training_leaves_no_damaged_file() {
     #[rustfmt::skip] // They are pairs.
     let words = [
         "train", "--data", "graphs", "--hidden", "16", "--reps", "2", "--epochs", "80", "--patience", "1000",
@@ -67,7 +67,7 @@ fn a_training() {
 }
 
 #[test]
-fn a_clustering() {
+fn a_killed_clustering_leaves_no_damaged_file() {
     #[rustfmt::skip] // They are pairs.
     let words = [
         "cluster", "--data", "demo:sbm:200", "--epochs", "300", "--reps", "2", "--quiet", "--labels-out",
@@ -77,7 +77,7 @@ fn a_clustering() {
 }
 
 #[test]
-fn a_sweep() {
+fn a_killed_sweep_leaves_no_damaged_file() {
     let config = "data = \"graphs\"\npool = [\"egg\", \"sum\"]\nreps = 1\nepochs = 20\npatience = 20\n\
                   [grid]\nlr = [0.01, 0.02, 0.03]\nweight_decay = [0.0]\nhidden = [8, 16]\n\
                   dropout = [0.0]\nthreshold = [0.5]\n";

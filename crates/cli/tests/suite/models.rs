@@ -59,7 +59,7 @@ fn a_model_predicts_and_embeds_graphs_without_labels() {
     assert_eq!(csv.lines().next(), Some("graph,label,p(ring),p(star)"));
     assert_eq!(csv.lines().count(), 8);
 
-    // Stars and rings are easily told apart.
+    // Stars and rings are easily message apart.
     let seen = egg(
         place.path(),
         &["predict", "--model", "run/model", "--data", "graphs", "--json"],
@@ -131,7 +131,7 @@ fn a_model_predicts_and_embeds_graphs_without_labels() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn mismatched_inputs_are_refused() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     let words = [
@@ -198,7 +198,7 @@ fn graphs_without_labels_and_degrees_without_columns() {
 /// A model knows its columns by their names, and classes by theirs; what it has not seen
 /// is counted, and the measure is the one that it was trained for.
 #[test]
-fn predictions_go_by_names_and_by_the_metric_of_the_model() {
+fn predictions_match_columns_and_classes_by_name() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     let train = |data: &str, out: &str| {

@@ -10,7 +10,7 @@ use crate::program::{TRAIN, egg, place, rings_and_stars, write};
 const NET: &str = "source,target\na,b\nb,c\nc,a\nc,d\nd,e\ne,f\nf,d\n";
 
 #[test]
-fn what_can_not_be_written_is_said_before_training() {
+fn unwritable_outputs_are_refused_before_training() {
     let place = place();
     write(place.path(), "net.csv", NET);
     write(place.path(), "file", "");
@@ -42,7 +42,7 @@ fn what_can_not_be_written_is_said_before_training() {
 }
 
 #[test]
-fn links_and_devices_stay() {
+fn output_through_links_and_devices_keeps_them() {
     let place = place();
     let at = |name: &str| place.path().join(name);
     rings_and_stars(place.path(), "graphs", 20, true);
@@ -90,7 +90,7 @@ fn links_and_devices_stay() {
 
 /// The record of a run that was resumed says how to make it, not how to resume it.
 #[test]
-fn a_failed_run_leaves_nothing_and_blocks_nothing() {
+fn a_failed_run_leaves_no_folder() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 20, true);
     let with = |more: &[&str]| egg(place.path(), &[&TRAIN[..], &["--out", "a b"], more].concat());

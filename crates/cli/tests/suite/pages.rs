@@ -147,7 +147,7 @@ fn every_command_of_every_page_works() {
 }
 
 #[test]
-fn commands_are_found_in_a_page() {
+fn commands_in_pages_are_found() {
     let text = "```console\n$ egg info x # y\nprinted\n$ cat > f <<E\n> 1\n> E\n```\n```sh\n$ no\n```\n```console,long\n$ egg z\n```\n";
     let found = snippets(text);
     let commands: Vec<&str> = found.iter().map(|snippet| snippet.command.as_str()).collect();

@@ -101,7 +101,7 @@ fn archive(stem: &str) -> Vec<u8> {
 }
 
 #[test]
-fn members_of_archives_that_lead_out() {
+fn archive_members_outside_the_folder_are_refused() {
     for stem in [
         "../../escaped",
         "../escaped/",
@@ -161,7 +161,7 @@ fn links_in_archives_are_not_followed() {
 }
 
 #[test]
-fn names_of_data_sets_that_are_paths() {
+fn data_set_names_that_are_paths_are_refused() {
     let sandbox = Sandbox::new();
     for name in [
         "../MUTAG",
@@ -201,7 +201,7 @@ fn names_of_data_sets_that_are_paths() {
 
 /// A run that came from somebody else, with links in it.
 #[test]
-fn a_run_folder_with_links_that_lead_out() {
+fn links_out_of_a_run_folder_are_not_followed() {
     let sandbox = Sandbox::new();
     let work = sandbox.work();
     rings_and_stars(&work, "graphs", 20, true);
@@ -245,7 +245,7 @@ fn a_run_folder_with_links_that_lead_out() {
 }
 
 #[test]
-fn folders_that_exist_are_not_replaced() {
+fn existing_folders_are_not_replaced() {
     let sandbox = Sandbox::new();
     let work = sandbox.work();
     rings_and_stars(&work, "graphs", 20, true);

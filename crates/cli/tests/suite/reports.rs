@@ -3,7 +3,7 @@
 use crate::program::{TRAIN, egg, place, rings_and_stars};
 
 #[test]
-fn runs_are_drawn_alone_and_together() {
+fn reports_draw_one_run_or_several() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     egg(

@@ -63,7 +63,7 @@ fn a_grid_is_searched_resumed_and_drawn() {
 }
 
 #[test]
-fn what_is_wrong_with_the_file_is_told_with_its_line() {
+fn errors_in_a_sweep_file_name_the_line() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     let sweep = |text: &str| {

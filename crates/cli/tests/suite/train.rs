@@ -89,7 +89,7 @@ fn piped_output_is_plain_lines() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn results_are_the_same_bits_on_any_number_of_threads() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     let values = |threads: &str| {
@@ -232,7 +232,7 @@ fn runs_without_a_name_are_numbered_and_none_is_overwritten() {
 /// A run is resumed as it was begun, or longer; with any other setting it is refused, and
 /// what was there stays.
 #[test]
-fn a_run_is_resumed_with_the_same_settings_only() {
+fn a_run_resumes_only_with_the_same_settings() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     let begin = |more: &[&str], epochs: &str| {

@@ -41,7 +41,7 @@ fn is_plain(text: &str) -> bool {
 fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) if is_plain(text) => text.clone(),
-        // Two or more: one alone could not be told from what is no list.
+        // Two or more: a single one looks like a plain value.
         Value::Array(items) if items.len() > 1 => {
             let texts: Option<Vec<String>> = items.iter().map(item_text).collect();
             texts.map_or_else(|| value.to_string(), |texts| texts.join("+"))

@@ -35,7 +35,7 @@ pub trait ConvolutionSettings: Settings {
     /// The matrix that layers multiply with.
     fn propagation(&self) -> PropagationKind;
 
-    /// What a model has of it unless it is told otherwise.
+    /// The defaults of models with it.
     fn layers(&self) -> LayerDefaults {
         LayerDefaults::default()
     }

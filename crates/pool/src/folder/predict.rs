@@ -44,7 +44,7 @@ impl TrainedModel {
     ///
     /// # Errors
     /// [`egg_graph::Error::Columns`] and [`Error::FeatureWidth`] if nodes have other features
-    /// than the model takes, [`Error::UnknownColumns`] if that can't be told; as
+    /// than the model takes, [`Error::UnknownColumns`] if that is not known; as
     /// [`InputFeatures::apply_to_new`](crate::data::InputFeatures::apply_to_new).
     pub fn predict(&self, dataset: GraphDataset) -> Result<Vec<Prediction>> {
         let config = self.config();
@@ -81,7 +81,7 @@ impl TrainedModel {
     }
 
     /// How good predictions are, where the truth is known; `None` where it nowhere is. Classes are
-    /// told by their names: a part of the training data may have fewer.
+    /// matched by their names: a part of the training data may have fewer.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a prediction for each graph; those of the

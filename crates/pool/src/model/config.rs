@@ -15,7 +15,7 @@ use crate::data::InputFeatures;
 use crate::error::Result;
 use crate::pooling::PoolingConfig;
 
-/// What a model has of a convolution unless it is told otherwise.
+/// The defaults of models with a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerDefaults {
     /// How many layers.

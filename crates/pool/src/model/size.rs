@@ -79,7 +79,7 @@ mod tests {
     use crate::pooling::PoolingConfig;
 
     #[test]
-    fn weights_are_counted_and_little_else_is_left() {
+    fn parameter_counts_are_close_lower_bounds() {
         for convolution in ConvolutionConfig::all() {
             for pooling in PoolingConfig::all() {
                 for virtual_node in [false, true] {

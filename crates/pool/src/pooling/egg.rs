@@ -68,7 +68,7 @@ impl PoolingSettings for Egg {
 }
 
 /// What turns the distances of flattened triangles into those of the matrices: sqrt(2)
-/// beside the diagonal, unless [`Flatten::Isometric`] has it already.
+/// off the diagonal, unless [`Flatten::Isometric`] has it already.
 pub(super) fn triangle_weights(flatten: Flatten, order: usize) -> Vec<f32> {
     let off_diagonal = match flatten {
         Flatten::Upper => std::f32::consts::SQRT_2,

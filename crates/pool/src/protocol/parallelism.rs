@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_thread_is_left_without_work_that_there_is() {
+    fn every_thread_has_work_while_there_is_some() {
         let workers = |jobs, threads| {
             let phases = Parallelism::Auto.phases(jobs, threads);
             let workers = phases.into_iter().map(|phase| (phase.jobs.len(), phase.workers));

@@ -58,7 +58,7 @@ impl Identity {
     }
 }
 
-/// What is kept beside egg-nn's own parts of a checkpoint.
+/// What is kept in addition to egg-nn's own parts of a checkpoint.
 pub(super) struct Notes {
     pub(super) history: Vec<EpochReport>,
     pub(super) stopped: Option<Stopped>,

@@ -8,7 +8,7 @@ use egg_pool::{Error, PoolingConfig, Structure};
 use crate::samples::{build, normal, structure};
 
 #[test]
-fn rows_and_widths_that_do_not_fit() {
+fn wrong_rows_and_widths_are_refused() {
     let structure = structure(&[(3, vec![(0, 1)]), (2, vec![])]);
     for config in PoolingConfig::all() {
         let (pooling, _) = build(&config, 4, DType::F64, 0);
@@ -35,7 +35,7 @@ fn rows_and_widths_that_do_not_fit() {
 }
 
 #[test]
-fn types_that_do_not_fit() {
+fn wrong_types_are_refused() {
     let structure = structure(&[(3, vec![(0, 1)])]);
     for config in PoolingConfig::all() {
         let (pooling, parameters) = build(&config, 2, DType::F64, 0);
@@ -54,7 +54,7 @@ fn types_that_do_not_fit() {
 }
 
 #[test]
-fn structures_that_are_none() {
+fn invalid_structures_are_refused() {
     let refused = |offsets: &[usize], rows: &[&[u32]]| {
         let mut row_offsets = vec![0];
         for row in rows {

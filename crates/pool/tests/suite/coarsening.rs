@@ -14,7 +14,7 @@ fn ones(rows: usize, columns: usize) -> Tensor {
 }
 
 #[test]
-fn tied_nodes_are_taken_by_their_numbers() {
+fn ties_between_nodes_go_by_node_number() {
     let structure = structure(&[(5, vec![(0, 4), (3, 4)]), (40, vec![])]);
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
     let topk = TopKPooling::new(&mut parameters.root(&mut rng), 2, 0.5).unwrap();
@@ -33,7 +33,7 @@ fn tied_nodes_are_taken_by_their_numbers() {
 }
 
 #[test]
-fn tied_edges_are_taken_by_source_and_target() {
+fn ties_between_edges_go_by_source_and_target() {
     // A cycle with equal rows: every edge scores 1. 0 -> 1 is the first, then 2 -> 3.
     let structure = structure(&[(5, vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])]);
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
@@ -60,7 +60,7 @@ fn tied_edges_are_taken_by_source_and_target() {
 }
 
 #[test]
-fn edge_weights_go_along_but_do_not_count() {
+fn edge_weights_are_kept_but_do_not_change_scores() {
     let weighted = |weight: f32| {
         let graph = Graph::from_weighted_edges(4, &[(0, 1, weight), (1, 2, 2.0), (2, 3, 1.0), (3, 0, 1.0)]);
         let dataset = GraphDataset::single("weights", graph.unwrap());
@@ -123,7 +123,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn contraction_is_that_of_the_definition(nodes in 1usize..16, chance in 0.0..0.8, seed in 0u64..1 << 32) {
+    fn edge_contraction_equals_its_definition(nodes in 1usize..16, chance in 0.0..0.8, seed in 0u64..1 << 32) {
         let graph = random_graph(nodes, chance, seed);
         let h = normal(nodes, 2, seed);
         let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn graphs_of_a_batch_do_not_see_each_other(seed in 0u64..1 << 32) {
+    fn a_graph_is_pooled_the_same_alone_and_in_a_batch(seed in 0u64..1 << 32) {
         let graphs = [random_graph(7, 0.4, seed), random_graph(11, 0.3, seed + 1), (1, vec![])];
         let h = normal(node_count(&graphs), 3, seed);
         for config in PoolingConfig::all() {
@@ -159,7 +159,7 @@ proptest! {
 }
 
 #[test]
-fn coarser_graphs_are_sound_and_have_their_sizes() {
+fn coarsened_graphs_are_valid_and_have_the_expected_sizes() {
     let graphs = mixed();
     let structure = structure(&graphs);
     let h = normal(node_count(&graphs), 4, 3);

@@ -65,7 +65,7 @@ fn survives_json_toml_and_its_own_text() {
 }
 
 #[test]
-fn reads_as_people_write() {
+fn names_tables_and_texts_are_read() {
     let read = |text: &str| toml::from_str::<File>(text).unwrap().pooling;
     let flatten = Flatten::Upper;
     assert_eq!(read("pooling = 'edge'"), Edge.into());
@@ -100,7 +100,7 @@ fn reads_as_people_write() {
 }
 
 #[test]
-fn refuses_what_it_does_not_know() {
+fn unknown_names_and_settings_are_refused() {
     for (text, part) in [
         ("pooling = 'summ'", "there is no pooling called \"summ\""),
         (

@@ -47,7 +47,7 @@ fn egg_sees_covariance() {
 }
 
 #[test]
-fn sums_and_means_of_linear_convolutions_do_not() {
+fn sums_and_means_of_linear_convolutions_do_not_see_covariance() {
     let dataset = standard();
     for pooling in ["sum", "avg"] {
         let found = accuracy(&dataset, pooling, false);

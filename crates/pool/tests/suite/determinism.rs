@@ -7,7 +7,7 @@ use egg_pool::PoolingConfig;
 use crate::samples::{Edges, build, flat, node_count, normal, random_graph, rng, structure};
 
 #[test]
-fn of_values_and_gradients() {
+fn values_and_gradients_are_the_same_bits_on_any_threads() {
     // Enough for every kernel to share its work.
     let graphs: Vec<Edges> = (0..48)
         .map(|seed| random_graph((seed as usize * 13) % 61, 0.15, seed))

@@ -69,7 +69,7 @@ fn train(
 /// Every convolution with every pooling, three epochs. A repetition has the same
 /// bits first or last, alone or after others.
 #[test]
-fn weights_after_three_epochs() {
+fn weights_after_three_epochs_are_the_same_bits_on_any_threads() {
     let dataset = dataset();
     for convolution in ["gcn", "gin", "blind"] {
         for pooling in PoolingConfig::all() {

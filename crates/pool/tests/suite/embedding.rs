@@ -60,7 +60,7 @@ fn check_projector(upper: &[f32], m: usize, rank: usize) {
 }
 
 #[test]
-fn gin_has_its_layers_side_by_side() {
+fn gin_embeddings_are_the_layers_concatenated() {
     let found = embedding("gin", "egg");
     assert_eq!(found.graphs.ncols(), 4 * 36);
     assert_eq!(found.nodes.unwrap().dim(), (found.offsets[30], 8));
@@ -68,7 +68,7 @@ fn gin_has_its_layers_side_by_side() {
 }
 
 #[test]
-fn nodes_are_all_there_although_a_pooling_leaves_some_out() {
+fn embeddings_have_all_nodes_although_a_pooling_drops_some() {
     let found = embedding("gin", "topk");
     assert_eq!(found.graphs.ncols(), 4 * 8);
     assert_eq!(found.nodes.unwrap().nrows(), found.offsets[30]);

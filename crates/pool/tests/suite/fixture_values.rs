@@ -263,7 +263,7 @@ fn of_every_pooling_in_f64() {
 }
 
 #[test]
-fn of_every_pooling_in_f32() {
+fn every_pooling_is_permutation_invariant_in_f32() {
     // Without ties: those of f32 are not those of f64.
     let batch = &batches()["mixed"];
     for name in batch.cases.keys() {

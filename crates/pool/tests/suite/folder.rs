@@ -92,7 +92,7 @@ fn a_model_is_saved_and_predicts_the_same() {
 }
 
 #[test]
-fn the_wrong_width_says_so() {
+fn wrong_feature_widths_are_refused() {
     let dataset = small::dataset(40);
     let mut experiment = small::experiment(&dataset, "gcn", "egg");
     experiment.training.max_epochs = 1;
@@ -125,7 +125,7 @@ fn the_wrong_width_says_so() {
 }
 
 #[test]
-fn features_are_made_again_for_new_graphs() {
+fn degree_features_are_computed_for_new_graphs() {
     let dataset = small::dataset(40);
     let mut experiment = small::experiment(&dataset, "gin", "sum");
     experiment.training.max_epochs = 1;
@@ -164,7 +164,7 @@ fn numbers_are_predicted() {
 }
 
 #[test]
-fn what_is_no_model_is_refused() {
+fn folders_without_a_model_are_refused() {
     let dataset = small::dataset(40);
     let mut experiment = small::experiment(&dataset, "gcn", "sum");
     experiment.training.max_epochs = 1;
@@ -236,7 +236,7 @@ fn an_edited_config_is_refused_and_another_layout_is_not() {
 
 /// A folder from elsewhere must not be able to ask for terabytes.
 #[test]
-fn sizes_that_the_parameters_do_not_have_are_refused() {
+fn configs_larger_than_their_parameters_are_refused() {
     let dataset = small::dataset(40);
     for pooling in ["egg", "sum"] {
         let mut experiment = small::experiment(&dataset, "gin", pooling);

@@ -51,7 +51,7 @@ fn differences(variable: &Var, loss: impl Fn() -> Tensor) -> Vec<f64> {
 }
 
 #[test]
-fn of_rows_and_parameters_are_those_of_differences() {
+fn gradients_of_rows_and_parameters_equal_finite_differences() {
     let graphs = mixed();
     let structure = structure(&graphs);
     for config in PoolingConfig::all() {
@@ -77,7 +77,7 @@ fn of_rows_and_parameters_are_those_of_differences() {
 }
 
 #[test]
-fn reaches_rows_through_two_coarsenings() {
+fn gradients_reach_rows_through_two_coarsenings() {
     let graphs = mixed();
     let structure = structure(&graphs);
     for config in PoolingConfig::all() {

@@ -115,7 +115,7 @@ fn check(network: &Network, more: &[(&str, &Var)]) {
 }
 
 #[test]
-fn there_is_no_tape_in_evaluation() {
+fn evaluation_records_no_tape() {
     let network = Network::new(|rows| normal(rows, 3, 7).into());
     let mut rng = rng(0);
     let mut training = Pass::Training(&mut rng);
@@ -132,7 +132,7 @@ fn there_is_no_tape_in_evaluation() {
 }
 
 #[test]
-fn gradients_are_the_same_from_sparse_features() {
+fn gradients_equal_those_of_candles_tape_for_sparse_features() {
     let features = |rows: usize| {
         let classes = (0u32..).take(rows).map(|row| row % 3).collect();
         let one_hot = Features::one_hot(classes, 3).unwrap();
@@ -144,7 +144,7 @@ fn gradients_are_the_same_from_sparse_features() {
 }
 
 #[test]
-fn gradients_are_the_same_from_dense_ones_and_reach_them() {
+fn gradients_equal_those_of_candles_tape_for_dense_features() {
     let x = Var::from_tensor(&normal(node_count(&mixed()), 3, 7)).unwrap();
     let network = Network::new(|_| (&x).into());
     check(&network, &[("x", &x)]);
@@ -152,7 +152,7 @@ fn gradients_are_the_same_from_dense_ones_and_reach_them() {
 
 /// A model's head behind a readout.
 #[test]
-fn gradients_go_through_a_head() {
+fn gradients_equal_those_of_candles_tape_through_a_head() {
     let network = Network::new(|rows| normal(rows, 3, 7).into());
     let config = HeadConfig::default();
     let none = HeadConfig {

@@ -217,7 +217,7 @@ fn readouts_are_the_same(sample: &Sample, cuts: &mut Cuts) -> Result<(), TestCas
 /// A cut that drops nothing shows little: the projector is that of all rows, in any
 /// order. So most graphs must have a cut that drops something; three in four do.
 #[test]
-fn readouts_do_not_see_the_order_of_nodes() {
+fn readouts_are_invariant_to_node_order() {
     let cuts = RefCell::new(Cuts::new());
     let mut runner = TestRunner::new(ProptestConfig {
         source_file: Some(file!()),
@@ -241,7 +241,7 @@ proptest! {
     /// In f64 random rows have distinct scores, and so have edges, but for those into
     /// nodes of degree 1 and into nodes with the same neighbours.
     #[test]
-    fn coarsenings_do_not_either_where_scores_are_distinct(
+    fn coarsenings_are_invariant_to_node_order_where_scores_are_distinct(
         sizes in prop::collection::vec(8usize..15, 1..4),
         chance in 0.5..0.9,
         seed in 0u64..1 << 32,
@@ -271,7 +271,7 @@ proptest! {
 }
 
 #[test]
-fn the_random_control_looks_at_nothing_but_the_numbers_of_nodes() {
+fn random_pooling_depends_on_node_counts_only() {
     let config: PoolingConfig = "random".parse().unwrap();
     let sample = Sample::new(&[9, 9, 4], 0.5, 1000, 3);
     let other = Sample::new(&[9, 4, 9], 0.1, 1000, 8);

@@ -86,7 +86,7 @@ fn metrics_are_those_of_scikit_learn() {
 }
 
 #[test]
-fn what_is_not_defined_is_an_error() {
+fn undefined_metrics_are_errors() {
     for metric in [roc_auc, average_precision] {
         let present = |truth: &[bool]| match metric(truth, &[0.1, 0.2]).unwrap_err() {
             Error::OneClass {
@@ -116,7 +116,7 @@ fn what_is_not_defined_is_an_error() {
 }
 
 #[test]
-fn scores_leave_out_what_is_not_defined() {
+fn undefined_metrics_are_none() {
     let scores = Scores::from_logits(&[1, 1], &[vec![0.0, 1.0], vec![2.0, 1.0]]).unwrap();
     assert_eq!(scores.get(Metric::ACCURACY), Some(0.5));
     assert_eq!(scores.get(Metric::ROC_AUC), None); // one class only
@@ -131,7 +131,7 @@ fn scores_leave_out_what_is_not_defined() {
 proptest! {
     /// The area is the share of pairs in the right order, counted one by one.
     #[test]
-    fn the_area_counts_pairs(items in proptest::collection::vec((any::<bool>(), 0u8..6), 2..60)) {
+    fn roc_auc_is_the_share_of_ordered_pairs(items in proptest::collection::vec((any::<bool>(), 0u8..6), 2..60)) {
         let truth: Vec<bool> = items.iter().map(|item| item.0).collect();
         let scores: Vec<f64> = items.iter().map(|item| f64::from(item.1)).collect();
         let (mut won, mut pairs) = (0.0, 0.0);

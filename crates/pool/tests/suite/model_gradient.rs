@@ -249,7 +249,7 @@ fn compare(config: &ModelConfig, compared: &mut Compared) {
 /// Dropout and batch norm are part of the loss; ranks stay what they are, and so must the
 /// choices of the other poolings, or differences would be far off.
 #[test]
-fn gradients_of_every_parameter_are_those_of_differences() {
+fn gradients_of_every_parameter_equal_finite_differences() {
     let mut compared = Compared::default();
     for convolution in ["gcn", "gin", "blind"] {
         for pooling in PoolingConfig::all() {
@@ -297,7 +297,7 @@ fn every_parameter_gets_a_gradient() {
 }
 
 #[test]
-fn sparse_features_do_as_well() {
+fn sparse_features_train_like_dense_ones() {
     for convolution in ["gcn", "gin", "blind"] {
         for virtual_node in [false, true] {
             let mut config = ModelConfig::new(small::convolution(convolution), Sum.into());

@@ -5,7 +5,7 @@ use egg_pool::protocol::RunOptions;
 use crate::small;
 
 #[test]
-fn it_has_parameters_of_its_own_and_trains() {
+fn node_norm_has_parameters_and_trains() {
     let dataset = small::dataset(40);
     for (convolution, names) in [
         ("gcn", vec!["norm.weight"]),

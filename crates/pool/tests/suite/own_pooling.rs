@@ -66,7 +66,7 @@ impl Pooling for PairPooling {
 }
 
 #[test]
-fn works_as_those_of_the_crate() {
+fn a_users_pooling_trains_and_has_gradients() {
     let (mut rng, mut parameters) = (rng(0), Parameters::new(DType::F64, &Device::Cpu).unwrap());
     let pooling: Box<dyn Pooling> =
         Box::new(PairPooling::new(&mut parameters.root(&mut rng).enter("pool"), 3).unwrap());

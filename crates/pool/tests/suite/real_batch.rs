@@ -11,7 +11,7 @@ use crate::samples::{flat, rng};
 
 /// Many nodes of real graphs have the same label and so the same row: ties all over.
 #[test]
-fn pools_to_finite_rows_with_gradients() {
+fn poolings_of_real_graphs_are_finite_with_gradients() {
     let Some(path) = find("MUTAG.zip") else { return };
     let dataset = read_tu(&path, &ReadOptions::default()).unwrap();
     let batch = GraphBatch::all(&dataset).unwrap();

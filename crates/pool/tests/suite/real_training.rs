@@ -87,7 +87,7 @@ fn molecules_train_without_a_nan() {
 /// The paper's figure less 3 points, by the mean of ten repetitions: minutes, so
 /// not every day.
 #[test]
-fn presets_reach_what_is_written_down() {
+fn presets_reach_the_published_accuracy() {
     if std::env::var_os("EGG_TEST_FULL").is_none() {
         return;
     }

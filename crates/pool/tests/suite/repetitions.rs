@@ -28,7 +28,7 @@ fn run(experiment: &Experiment, threads: usize, parallelism: Parallelism) -> Rep
 }
 
 #[test]
-fn threads_change_nothing() {
+fn results_are_the_same_bits_on_any_number_of_threads() {
     for (convolution, pooling) in [
         ("gcn", "egg"),
         ("gin", "egg"),

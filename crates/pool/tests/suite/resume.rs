@@ -81,7 +81,7 @@ fn until(epoch: u64, batch: Option<usize>) -> impl FnMut(Event<'_>) -> ControlFl
 }
 
 #[test]
-fn to_the_bit() {
+fn interrupted_runs_resume_bit_for_bit() {
     for convolution in ["gcn", "gin"] {
         let bench = Bench::new(convolution);
         let whole = bench.run(None, &mut Silent).unwrap();

@@ -64,7 +64,7 @@ fn records(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_killed_search_goes_on_where_it_was() {
+fn a_killed_search_resumes_with_the_same_result() {
     let whole = tempfile::tempdir().unwrap();
     let (uninterrupted, graphs) = search(whole.path(), Protocol::Paper);
     let expected = timeless(uninterrupted.run(&graphs, &go_on).unwrap());
@@ -209,7 +209,7 @@ fn a_cell_that_diverges_is_recorded_and_the_search_goes_on() {
 }
 
 #[test]
-fn r_is_searched_wherever_there_is_one() {
+fn grids_search_the_threshold_of_poolings_that_have_one() {
     let folder = tempfile::tempdir().unwrap();
     let (search, _) = search(folder.path(), Protocol::Paper);
     let tried = |text: &str| {

@@ -58,7 +58,7 @@ fn numbers(graphs: usize) -> GraphDataset {
 }
 
 #[test]
-fn numbers_are_learnt_too() {
+fn regression_targets_are_learnt() {
     let dataset = numbers(60);
     for objective in [Objective::Mse, Objective::Mae] {
         let mut experiment = Experiment::new(&dataset, Protocol::Fair, Gin, Sum.into()).unwrap();
@@ -250,7 +250,7 @@ fn batches_made_ahead_are_those_made_one_by_one() {
 }
 
 #[test]
-fn batches_of_one_are_survived() {
+fn a_batch_of_one_graph_trains_without_nan() {
     let dataset = small::dataset(20);
     for (size, train) in [(1, 4), (2, 3), (32, 1), (3, 4)] {
         let mut experiment = small::experiment(&dataset, "gin", "egg");
@@ -271,7 +271,7 @@ fn batches_of_one_are_survived() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn mismatched_inputs_are_refused() {
     let dataset = small::dataset(20);
     let convolved = PropagationKind::Normalised;
     let graphs = PreparedGraphs::new(dataset.clone(), convolved, DType::F32).unwrap();

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn missing_records_are_listed() {
         let folder = std::env::temp_dir().join(format!("egg-classification-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("paper")).unwrap();
         let paper = json!({"datasets": {"PROTEINS": {"egg": [77.79, 2.16]}}});

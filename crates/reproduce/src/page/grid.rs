@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_choosing_is_worth_by_hand() {
+    fn the_gain_of_choosing_equals_a_value_by_hand() {
         assert_eq!(ends(&[3.0, 1.0, 2.0, 7.0]), Some((1.0, 2.5, 7.0)));
         assert_eq!(ends(&[3.0]), Some((3.0, 3.0, 3.0)));
         assert_eq!(ends(&[]), None);
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_that_are_not_there_are_missing() {
+    fn searches_without_records_are_listed_as_missing() {
         let folder = std::env::temp_dir().join(format!("egg-grid-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("grid")).unwrap();
         std::fs::create_dir_all(folder.join("paper")).unwrap();

@@ -192,7 +192,7 @@ mod tests_of_maps {
     }
 
     #[test]
-    fn a_picture_and_its_numbers() {
+    fn a_demo_writes_its_picture_and_its_numbers() {
         let folder = std::env::temp_dir().join(format!("egg-maps-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("tsne")).unwrap();
         assert!(drawn(&folder).unwrap().is_empty());

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_makes_no_range() {
+    fn values_without_a_place_do_not_widen_the_axis() {
         for log in [true, false] {
             let axis = Axis::over([f64::NAN, f64::INFINITY], log, 0.0, 1.0);
             assert!(axis.at(2.0).is_finite());

@@ -27,7 +27,7 @@ fn results(record: &RunRecord) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn repetitions_that_are_there_are_not_repeated() {
+fn recorded_repetitions_are_not_run_again() {
     let (experiment, graphs) = prepared();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cell.json");
@@ -71,7 +71,7 @@ fn repetitions_that_are_there_are_not_repeated() {
 }
 
 #[test]
-fn a_record_of_other_settings_is_left_alone() {
+fn records_of_other_settings_are_refused() {
     let (experiment, graphs) = prepared();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cell.json");

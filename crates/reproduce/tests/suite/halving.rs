@@ -100,7 +100,7 @@ fn the_best_are_repeated_and_the_lowest_loss_is_chosen() {
 
 /// Stopped after every run, on other threads, and never a run twice.
 #[test]
-fn a_search_in_pieces_is_the_same_search() {
+fn an_interrupted_search_resumes_with_the_same_result() {
     let (mut search, graphs) = search();
     let folder = tempfile::tempdir().unwrap();
     let whole = search
@@ -210,7 +210,7 @@ fn tests_and_failures_are_not_chosen() {
 }
 
 #[test]
-fn a_file_of_another_search_is_left_alone() {
+fn files_of_other_searches_are_refused() {
     let (search, graphs) = search();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.json");
