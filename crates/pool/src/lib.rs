@@ -1,5 +1,5 @@
 //! Graph classification with Grassmann pooling: EGG and its peers, the paper's
-//! models, and training that can be trusted.
+//! models, training, protocols and model folders.
 //!
 //! ```
 //! use egg_graph::synthetic::CovarianceSet;
@@ -12,23 +12,24 @@
 //! let mut experiment = Experiment::new(&dataset, Protocol::Paper, Gcn, "egg".parse()?)?;
 //! (experiment.repetitions, experiment.training.max_epochs) = (2, 2); // 10 and 200 in the paper
 //! let graphs = experiment.prepare(dataset)?; // features and propagation matrices, once
-//! let report = experiment.run(&graphs, &RunOptions::default(), &|repetition, event| {
+//! let run = experiment.run(&graphs, &RunOptions::default(), &|repetition, event| {
 //!     let _ = (repetition, event); // losses, metrics, ranks p, seconds
 //!     ControlFlow::Continue(()) // or Break, to end it
 //! })?;
-//! let test = report.test.ok_or("not defined")?;
+//! let test = run.report.test.ok_or("not defined")?;
 //! assert!((0.0..=1.0).contains(&test.mean));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | module | what |
 //! |---|---|
-//! | this one | [`Pooling`], the poolings, and [`PoolingConfig`], which names them |
+//! | [`pooling`] | [`Pooling`], the poolings, and [`PoolingConfig`], which names them |
+//! | [`convolution`] | the same for [`Convolution`]s |
 //! | [`data`] | a data set with its matrices made once, and batches of it |
-//! | [`model`] | GCN and GIN classifiers from a [`ModelConfig`](model::ModelConfig); [`GraphModel`](model::GraphModel) for one's own |
-//! | [`train`] | the [`Trainer`](train::Trainer): events, early stopping, checkpoints to go on from to the bit |
+//! | [`model`] | one [`GraphClassifier`](model::GraphClassifier) of all of these, from a [`ModelConfig`](model::ModelConfig) |
+//! | [`train`] | the [`Trainer`](train::Trainer): events, early stopping, checkpoints that resume bit for bit |
 //! | [`metrics`] | equal to scikit-learn's |
-//! | [`protocol`] | splits, repetitions side by side, the grid search |
+//! | [`protocol`] | experiments: splits, repetitions in parallel, the grid search, comparisons |
 //! | [`folder`] | trained models on disk, and predictions |
 //!
 //! A seed gives the same bits on any number of threads, and whether repetitions

@@ -204,7 +204,7 @@ impl<'a> Progress<'a> {
                 self.bar.set_message(file_name(url).to_owned());
                 if !self.quiet && self.reported.elapsed() >= REPORT {
                     self.reported = Instant::now();
-                    self.tell(url, bytes, total);
+                    self.print_progress(url, bytes, total);
                 }
             }
             Event::Retrying { url, problem, pause } => {
@@ -242,7 +242,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn print_summary(&self, url: &str, bytes: u64, total: Option<u64>) {
+    fn print_progress(&self, url: &str, bytes: u64, total: Option<u64>) {
         let name = self.name;
         self.style
             .emit(&json!({ "event": "download", "name": name, "url": url, "bytes": bytes, "total": total }));

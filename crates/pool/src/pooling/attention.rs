@@ -33,7 +33,8 @@ impl PoolingSettings for Attention {
 /// use candle_core::{DType, Device, Tensor};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::{Parameters, Pass};
-/// use egg_pool::{AttentionPooling, Pooling, Structure};
+/// use egg_pool::pooling::AttentionPooling;
+/// use egg_pool::{Pooling, Structure};
 /// use rand::SeedableRng;
 /// use rand_chacha::ChaCha8Rng;
 ///

@@ -62,7 +62,8 @@ impl PoolingSettings for Edge {
 /// use candle_core::{DType, Device, Tensor};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::{Parameters, Pass};
-/// use egg_pool::{EdgePooling, Pooling, Structure};
+/// use egg_pool::pooling::EdgePooling;
+/// use egg_pool::{Pooling, Structure};
 /// use rand::SeedableRng;
 /// use rand_chacha::ChaCha8Rng;
 ///

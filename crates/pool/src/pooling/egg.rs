@@ -91,7 +91,8 @@ pub(super) fn triangle_weights(flatten: Flatten, order: usize) -> Vec<f32> {
 /// use egg_autodiff::{Flatten, RankRule};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::Pass;
-/// use egg_pool::{EggPooling, Pooling, Structure};
+/// use egg_pool::pooling::EggPooling;
+/// use egg_pool::{Pooling, Structure};
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;

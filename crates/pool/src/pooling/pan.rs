@@ -65,19 +65,20 @@ impl PoolingSettings for Pan {
 /// `A` counts every edge once, and `Z_v` is the number of entries in row v of the
 /// sum: the nodes within L steps. That is PyTorch Geometric's `PANConv` (for M
 /// alone) and `PANPooling`, whose order and ties are those of
-/// [`TopKPooling`](crate::TopKPooling). Only in M's weights in the coarser graph no
+/// [`TopKPooling`](crate::pooling::TopKPooling). Only in M's weights in the coarser graph no
 /// gradient flows. No power of `A` is stored: the score takes L products with a
 /// vector, the coarser graph walks from the kept nodes.
 ///
 /// Parameters: `conv.weight` (L + 1, all 1/2 at first), `p` (m, all 1), `beta` (2,
 /// all 1/2). Buffer: `select.weight` (1 x 1), of which only the sign matters; see
-/// [`SagPooling`](crate::SagPooling).
+/// [`SagPooling`](crate::pooling::SagPooling).
 ///
 /// ```
 /// use candle_core::{DType, Device, Tensor};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::{Parameters, Pass};
-/// use egg_pool::{PanPooling, Pooling, Structure};
+/// use egg_pool::pooling::PanPooling;
+/// use egg_pool::{Pooling, Structure};
 /// use rand::SeedableRng;
 /// use rand_chacha::ChaCha8Rng;
 ///

@@ -64,7 +64,8 @@ impl PoolingSettings for Random {
 ///
 /// ```
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
-/// use egg_pool::{RandomPooling, Structure};
+/// use egg_pool::pooling::RandomPooling;
+/// use egg_pool::Structure;
 ///
 /// let dataset = GraphDataset::single("path", Graph::from_edges(3, &[(0, 1), (1, 2)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;

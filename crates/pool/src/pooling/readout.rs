@@ -52,7 +52,8 @@ impl PoolingSettings for Max {
 /// use candle_core::{Device, Tensor};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::Pass;
-/// use egg_pool::{Pooling, SegmentPooling, Structure};
+/// use egg_pool::pooling::SegmentPooling;
+/// use egg_pool::{Pooling, Structure};
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;

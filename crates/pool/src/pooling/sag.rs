@@ -48,7 +48,7 @@ impl PoolingSettings for Sag {
 ///
 /// As PyTorch Geometric's `SAGPooling` with its default `GraphConv`: edge weights
 /// go along, but every edge counts 1 in the score. Order and ties are those of
-/// [`TopKPooling`](crate::TopKPooling).
+/// [`TopKPooling`](crate::pooling::TopKPooling).
 ///
 /// Parameters: `gnn.lin_rel.weight`, `gnn.lin_root.weight` (1 x m) and
 /// `gnn.lin_rel.bias` (1), uniform on `+-1 / sqrt(m)` at first. Buffer:
@@ -60,7 +60,8 @@ impl PoolingSettings for Sag {
 /// use candle_core::{DType, Device, Tensor};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::{Parameters, Pass};
-/// use egg_pool::{Pooling, SagPooling, Structure};
+/// use egg_pool::pooling::SagPooling;
+/// use egg_pool::{Pooling, Structure};
 /// use rand::SeedableRng;
 /// use rand_chacha::ChaCha8Rng;
 ///
@@ -89,7 +90,7 @@ impl SagPooling {
     /// For rows of `features` numbers.
     ///
     /// # Errors
-    /// As [`TopKPooling::new`](crate::TopKPooling::new).
+    /// As [`TopKPooling::new`](crate::pooling::TopKPooling::new).
     pub fn new(scope: &mut Scope<'_>, features: usize, ratio: f64) -> Result<Self> {
         check_features("sag", features)?;
         check_ratio("sag", ratio)?;

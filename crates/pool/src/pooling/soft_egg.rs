@@ -91,7 +91,8 @@ impl PoolingSettings for SoftEgg {
 /// use egg_autodiff::{Filter, Flatten};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::Pass;
-/// use egg_pool::{Pooling, SoftEggPooling, Structure};
+/// use egg_pool::pooling::SoftEggPooling;
+/// use egg_pool::{Pooling, Structure};
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
 /// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;

@@ -61,7 +61,8 @@ impl PoolingSettings for TopK {
 /// use candle_core::{DType, Device, Tensor};
 /// use egg_graph::{Graph, GraphBatch, GraphDataset};
 /// use egg_nn::{Parameters, Pass};
-/// use egg_pool::{Pooling, Structure, TopKPooling};
+/// use egg_pool::pooling::TopKPooling;
+/// use egg_pool::{Pooling, Structure};
 /// use rand::SeedableRng;
 /// use rand_chacha::ChaCha8Rng;
 ///

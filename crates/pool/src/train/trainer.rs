@@ -30,7 +30,8 @@ use crate::model::Model;
 /// use candle_core::DType;
 /// use egg_graph::{Split, synthetic::CovarianceSet};
 /// use egg_pool::data::{PropagationKind, PreparedGraphs};
-/// use egg_pool::model::{Architecture, ModelConfig};
+/// use egg_pool::convolution::Gcn;
+/// use egg_pool::model::ModelConfig;
 /// use egg_pool::train::{Silent, TrainConfig, Trainer};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///
@@ -38,7 +39,7 @@ use crate::model::Model;
 /// let dataset = CovarianceSet { graphs: 60, ..Default::default() }.generate(&mut rng)?;
 /// let split = Split::random(dataset.len(), &mut rng);
 /// let graphs = PreparedGraphs::new(dataset, PropagationKind::Normalised, DType::F32)?;
-/// let model = ModelConfig::new(Architecture::Gcn, "egg".parse()?).model(10, 2, DType::F32, &mut rng)?;
+/// let model = ModelConfig::new(Gcn, "egg".parse()?).model(10, 2, DType::F32, &mut rng)?;
 ///
 /// let config = TrainConfig { max_epochs: 2, ..TrainConfig::paper() };
 /// let outcome = Trainer::new(&config, &graphs, &split)?.run(&model, rng, &mut Silent)?;

@@ -109,7 +109,7 @@ fn a_killed_search_resumes_with_the_same_result() {
 
 #[test]
 fn cells_are_chosen_by_validation_alone() {
-    for protocol in Protocol::ALL {
+    for &protocol in Protocol::ALL {
         let folder = tempfile::tempdir().unwrap();
         let (search, graphs) = search(folder.path(), protocol);
         let report = search.run(&graphs, &go_on).unwrap();
