@@ -36,6 +36,7 @@
 //! - [`Dropout`], from the generator of the [`Pass`].
 //! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
 //! - [`Plateau`] and [`EarlyStopping`].
+//! - [`Observer`]: the events of a run, and how to stop it; [`Silent`] ignores them.
 //! - [`Checkpoint`]: all of the above in one file, to go on from to the bit.
 //!
 //! Everything is f32 or f64, on the CPU, in parallel on rayon, and gives the
@@ -88,6 +89,7 @@ mod linear;
 mod mlp;
 mod module;
 mod normalise;
+mod observer;
 mod pair_loss;
 mod parameters;
 mod pass;
@@ -115,6 +117,7 @@ pub use generator::GeneratorState;
 pub use init::Init;
 pub use linear::{Linear, linear_product};
 pub use mlp::{Mlp, MlpConfig};
+pub use observer::{Observer, Silent};
 pub use parameters::{Parameters, Scope};
 pub use pass::Pass;
 pub use reduction::Reduction;
