@@ -71,61 +71,36 @@
     )
 )]
 
-mod adam;
-mod adam_config;
-mod batch_norm;
-mod bce;
 mod check;
 mod checkpoint;
-mod checkpoint_file;
-mod clip;
-mod cross_entropy;
-mod dropout;
-mod early_stopping;
 mod error;
 mod generator;
 mod init;
-mod linear;
-mod mlp;
-mod module;
-mod normalise;
+mod kernels;
+mod layers;
+mod losses;
 mod observer;
-mod pair_loss;
+mod optim;
 mod parameters;
-mod pass;
-mod reduction;
-mod regression;
-mod relu;
-mod schedule;
-mod seeded;
-mod segment;
-mod segment_kernel;
 
-pub use adam::{Adam, AdamMoments, AdamState};
-pub use adam_config::{AdamConfig, Decay};
-pub use batch_norm::BatchNorm1d;
-pub use bce::{bce_with_logits, bce_with_logits_value};
 pub use check::check_float;
 pub use checkpoint::Checkpoint;
-pub use clip::clip_gradient_norm;
-pub use cross_entropy::{cross_entropy, cross_entropy_value};
-pub use dropout::Dropout;
-pub use early_stopping::{EarlyStopping, Goal, Verdict};
 pub use egg_tensor::{Tracked, backward};
 pub use error::{Error, Result};
 pub use generator::GeneratorState;
 pub use init::Init;
-pub use linear::{Linear, linear_product};
-pub use mlp::{Mlp, MlpConfig};
+pub use layers::{
+    BatchNorm1d, Dropout, Linear, Mlp, MlpConfig, Pass, Seeded, Segments, linear_product, relu,
+};
+pub use losses::{
+    Reduction, bce_with_logits, bce_with_logits_value, cross_entropy, cross_entropy_value, mae, mse,
+};
 pub use observer::{Observer, Silent};
+pub use optim::{
+    Adam, AdamConfig, AdamMoments, AdamState, Decay, EarlyStopping, Goal, Plateau, PlateauConfig, Verdict,
+    clip_gradient_norm,
+};
 pub use parameters::{Parameters, Scope};
-pub use pass::Pass;
-pub use reduction::Reduction;
-pub use regression::{mae, mse};
-pub use relu::relu;
-pub use schedule::{Plateau, PlateauConfig};
-pub use seeded::Seeded;
-pub use segment::Segments;
 
 /// Runs the example of the package's front page.
 #[cfg(doctest)]

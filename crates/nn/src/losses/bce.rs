@@ -3,7 +3,7 @@
 use candle_core::{DType, Tensor};
 use egg_tensor::{Element, Tracked};
 
-use crate::pair_loss::{PairLoss, pair_loss};
+use super::pair_loss::{PairLoss, pair_loss};
 use crate::{Error, Reduction, Result};
 
 /// `w y softplus(-x) + (1 - y) softplus(x)` for each logit x and target y in

@@ -9,12 +9,15 @@ use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var, WithDType,
 use egg_tensor::blocks::share;
 use egg_tensor::{Element, for_element, in_order, vectorised, with_slices};
 
-use crate::adam_config::check_rate;
 use crate::check::check_dtype;
-use crate::{AdamConfig, Decay, Error, Parameters, Result};
+use crate::{Error, Parameters, Result};
 
+mod config;
 #[cfg(feature = "candle-nn")]
 mod optimizer;
+
+use config::check_rate;
+pub use config::{AdamConfig, Decay};
 
 /// Numbers per block of a parallel step.
 const BLOCK: usize = 1 << 13;

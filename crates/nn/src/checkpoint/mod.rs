@@ -3,12 +3,13 @@
 // Numbers in a file are no index: what they point at may not be there.
 #![warn(clippy::indexing_slicing)]
 
+mod file;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use candle_core::Tensor;
 
-use crate::checkpoint_file as file;
 use crate::{AdamState, EarlyStopping, GeneratorState, Plateau, Result};
 
 /// A training run between two epochs: parameters, optimiser, schedule, early

@@ -7,8 +7,8 @@ use egg_tensor::{
 };
 
 use crate::check::{check_columns, check_dtype};
-use crate::linear::check_width;
-use crate::normalise::{Moments, backward, moments, normalise};
+use crate::kernels::batch_norm::{Moments, backward, moments, normalise};
+use crate::layers::linear::check_width;
 use crate::{Error, Init, Pass, Result, Scope};
 
 /// Added to the variance, PyTorch's default.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
 use crate::check::check_float;
-use crate::segment_kernel::{self as kernel, Spread};
+use crate::kernels::segment::{self as kernel, Spread};
 use crate::{Error, Result};
 
 /// A division of the rows of a stacked matrix: segment g owns the rows
