@@ -36,7 +36,7 @@ fn writer(folder: &Path) -> Command {
 }
 
 #[test]
-fn whatever_has_a_name_is_whole() {
+fn killed_writer_leaves_no_partial_file() {
     let whole = tempfile::tempdir().unwrap();
     let begin = Instant::now();
     assert!(writer(whole.path()).status().unwrap().success());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const SEED: u64 = 9;
 
 /// How often a run that ended before it could be killed is tried again, earlier.
-const TRIES: usize = 30;
+const MAX_TRIES: usize = 30;
 
 /// Kills of each kind: a few, or with `cargo xtask test --full` fifty.
 pub(crate) fn count() -> usize {
@@ -68,7 +68,7 @@ impl Moments {
                 }
                 tries += 1;
                 assert!(
-                    tries < TRIES,
+                    tries < MAX_TRIES,
                     "it ends in less than {after:?} and can't be killed"
                 );
                 part *= 0.8;
