@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_by_hand() {
+    fn paired_test_matches_hand_calculation() {
         // Differences 1, 2, 3: mean 2, sample deviation 1.
         let plain = pairs(&[2.0, 4.0, 6.0], &[1.0, 2.0, 3.0], 1, 0).unwrap();
         assert_abs_diff_eq!(plain.t, 2.0 * 3f64.sqrt(), epsilon = 1e-12);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn means_by_hand() {
+    fn welch_matches_hand_calculation() {
         let of = |mean, deviation| Summary::published(mean, deviation, 10, 0);
         // Standard errors 1 and 1: t = difference / sqrt 2, 18 degrees of freedom.
         let plain = welch(&of(73.0, 3.0), &of(70.0, 3.0), 0.0).unwrap();

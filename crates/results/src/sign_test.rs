@@ -32,7 +32,7 @@ mod tests {
     use super::sign_test;
 
     #[test]
-    fn binomial_tails_by_hand() {
+    fn sign_test_matches_scipy() {
         // scipy.stats.binomtest(k, n).pvalue
         for (higher, lower, expected) in [
             (1, 4, 0.375),

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_by_hand() {
+    fn mean_and_deviation_match_hand_calculation() {
         let summary = Summary::of(&[1.0, 3.0], 0).unwrap();
         assert_eq!((summary.mean, summary.deviation), (2.0, Some(1.0)));
         assert_eq!(summary.to_string(), "2.0000 ± 1.0000");
