@@ -18,11 +18,11 @@ use crate::{for_columns, vectorised};
 const ROWS: usize = 128;
 
 /// At most this many partial weight gradients are kept until they are added.
-const MOST_PARTIALS: usize = 32;
+const MAX_PARTIALS: usize = 32;
 
 /// From this many multiplications on, a single block is shared: the product in halves,
 /// the two of the gradients side by side.
-const ALONE_FROM: usize = 1 << 20;
+const SPLIT_FROM: usize = 1 << 20;
 
 /// `x W^T + b`, or its ReLU: rows x out.
 pub fn forward<T: Element>(
@@ -34,8 +34,8 @@ pub fn forward<T: Element>(
     relu: bool,
 ) -> Vec<T> {
     let rows = x.len() / in_features;
-    if is_alone(rows, ROWS, in_features, out_features) {
-        let mut out = in_halves(x, weight, in_features, out_features);
+    if is_single_block(rows, ROWS, in_features, out_features) {
+        let mut out = product_in_halves(x, weight, in_features, out_features);
         finish(&mut out, bias, out_features, relu);
         return out;
     }
@@ -53,13 +53,13 @@ pub fn forward<T: Element>(
 
 /// Few but long rows, as the embeddings of a batch: no blocks to share, but work for two
 /// threads.
-fn is_alone(rows: usize, block_rows: usize, in_features: usize, out_features: usize) -> bool {
-    rows <= block_rows && rows * in_features * out_features >= ALONE_FROM
+fn is_single_block(rows: usize, block_rows: usize, in_features: usize, out_features: usize) -> bool {
+    rows <= block_rows && rows * in_features * out_features >= SPLIT_FROM
 }
 
 /// `x W^T`, the first half of the outputs beside the second, whether there is a second
 /// thread or not.
-fn in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features: usize) -> Vec<T> {
+fn product_in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features: usize) -> Vec<T> {
     let x = Matrix::new(x, x.len() / in_features, in_features);
     let half = out_features / 2;
     let (first, second) = weight.split_at(half * in_features);
@@ -124,9 +124,9 @@ pub fn backward<T: Element>(
     wanted: Wanted,
 ) -> Gradients<T> {
     let rows = x.len() / in_features;
-    let block_rows = ROWS.max(rows.div_ceil(MOST_PARTIALS));
+    let block_rows = ROWS.max(rows.div_ceil(MAX_PARTIALS));
     let weight = Matrix::new(weight, out_features, in_features);
-    let alone = is_alone(rows, block_rows, in_features, out_features);
+    let alone = is_single_block(rows, block_rows, in_features, out_features);
 
     // One block: the gradient of its rows, and its part of the bias gradient.
     let gated = |block: usize, rows: usize| {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_make_up_the_whole() {
+    fn halves_equal_the_whole_product() {
         for (rows, inputs, outputs) in [(3, 5, 1), (2, 9, 2), (4, 8, 7), (32, 2080, 64)] {
             let (x, weight) = (counting(rows * inputs), counting(outputs * inputs));
             let whole = product(
@@ -217,7 +217,7 @@ mod tests {
                 Matrix::new(&weight, outputs, inputs).transposed(),
             );
             assert_eq!(
-                in_halves(&x, &weight, inputs, outputs),
+                product_in_halves(&x, &weight, inputs, outputs),
                 whole,
                 "{rows} x {inputs} x {outputs}"
             );

@@ -44,7 +44,7 @@ struct Collected {
 pub fn backward(loss: &Tensor) -> Result<GradStore> {
     let pass = Collecting::begin(loss);
     let mut gradients = loss.backward()?;
-    for (parameter, gradient) in pass.end() {
+    for (parameter, gradient) in pass.finish() {
         if (gradient.dims(), gradient.dtype()) != (parameter.dims(), parameter.dtype()) {
             bail!(
                 "the gradient of a parameter of {:?}, {:?}, has {:?}, {:?}",
@@ -96,7 +96,7 @@ impl Collecting {
     }
 
     /// What was given. The outer pass, if there is one, goes on.
-    fn end(self) -> Vec<(Tensor, Tensor)> {
+    fn finish(self) -> Vec<(Tensor, Tensor)> {
         PASS.take().unwrap_or_default().gradients
     }
 }

@@ -44,7 +44,7 @@ mod tests {
     use super::part;
 
     #[test]
-    fn every_column_is_met_once() {
+    fn every_column_is_visited_once() {
         for width in [0, 1, 7, 8, 9, 31, 32, 33, 64, 100] {
             let numbers: Vec<usize> = (0..width).collect();
             let mut seen = Vec::new();

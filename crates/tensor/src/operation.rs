@@ -222,7 +222,7 @@ where
         accumulator: accumulator.clone(),
     };
     let anchor = first.apply_op3(&second, &third, node)?;
-    Ok((Tracked::made(output, anchor, accumulator), found))
+    Ok((Tracked::from_operation(output, anchor, accumulator), found))
 }
 
 fn operands<'a, T, const N: usize>(slices: [&'a [T]; N], inputs: &'a [Tracked; N]) -> [Operand<'a, T>; N] {
@@ -249,7 +249,10 @@ enum Saved<O: Operation<f32, N> + Operation<f64, N>, const N: usize> {
 
 impl<O: Operation<f32, N> + Operation<f64, N>, const N: usize> Node<O, N> {
     /// Hands the gradient of each input over to where it goes; gives those that candle gets.
-    fn hand_over<T: Element>(&self, saved: &<O as Operation<T, N>>::Saved) -> Result<[Option<Tensor>; 3]>
+    fn propagate_gradients<T: Element>(
+        &self,
+        saved: &<O as Operation<T, N>>::Saved,
+    ) -> Result<[Option<Tensor>; 3]>
     where
         O: Operation<T, N>,
     {
@@ -313,8 +316,8 @@ impl<O: Operation<f32, N> + Operation<f64, N>, const N: usize> CustomOp3 for Nod
         _: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let [first, second, third] = match &self.saved {
-            Saved::F32(saved) => self.hand_over::<f32>(saved)?,
-            Saved::F64(saved) => self.hand_over::<f64>(saved)?,
+            Saved::F32(saved) => self.propagate_gradients::<f32>(saved)?,
+            Saved::F64(saved) => self.propagate_gradients::<f64>(saved)?,
         };
         Ok((first, second, third))
     }

@@ -42,7 +42,7 @@ mod tests {
     use super::prefetch;
 
     #[test]
-    fn anything_may_be_asked_for() {
+    fn prefetch_accepts_any_range() {
         let data = [1u32; 100];
         for (start, len) in [(0, 100), (99, 1), (99, 2), (1000, 5), (usize::MAX, 5), (3, 0)] {
             prefetch(&data, start, len);

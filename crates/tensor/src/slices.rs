@@ -41,12 +41,12 @@ pub fn in_order<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> R
     let data = T::cpu_storage_as_slice(storage)?;
     Ok(match layout.contiguous_offsets() {
         Some((start, end)) => Cow::Borrowed(&data[start..end]),
-        None => Cow::Owned(gathered(data, layout)),
+        None => Cow::Owned(gather(data, layout)),
     })
 }
 
 /// The numbers a layout with any strides points at, in row-major order.
-fn gathered<T: WithDType>(data: &[T], layout: &Layout) -> Vec<T> {
+fn gather<T: WithDType>(data: &[T], layout: &Layout) -> Vec<T> {
     let mut offsets = vec![layout.start_offset()];
     for (&size, &stride) in layout.dims().iter().zip(layout.stride()) {
         let along = |&offset: &usize| (0..size).map(move |step| offset + step * stride);

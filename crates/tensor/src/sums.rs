@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_the_definition() {
+    fn sums_match_their_definition() {
         for (rows, width) in [
             (0, 3),
             (1, 1),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nan_comes_through_a_gate_that_is_open() {
+    fn open_gate_passes_nan() {
         for at in [0, 40, 65] {
             let (mut gradient, output) = (vec![1.0; 66], vec![1.0; 66]);
             gradient[at] = f64::NAN;

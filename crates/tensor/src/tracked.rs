@@ -90,7 +90,7 @@ impl Tracked {
 
     /// What an operation made: its values, its anchor on candle's tape, and where it will look
     /// for its gradient.
-    pub(crate) fn made(values: Tensor, anchor: Tensor, accumulator: Accumulator) -> Self {
+    pub(crate) fn from_operation(values: Tensor, anchor: Tensor, accumulator: Accumulator) -> Self {
         let output = Output {
             anchor,
             accumulator,

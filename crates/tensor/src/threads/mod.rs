@@ -57,7 +57,7 @@ pub fn parallel_for(helpers: usize, work: impl Fn() + Sync) {
         for _ in 0..helpers {
             scope.spawn(|_| {
                 work();
-                spin_wait::after_this_task();
+                spin_wait::spin_after_task();
             });
         }
         work();
@@ -83,7 +83,7 @@ pub fn join<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() 
     let second = rayon::in_place_scope(|scope| {
         scope.spawn(|_| {
             found = Some(first());
-            spin_wait::after_this_task();
+            spin_wait::spin_after_task();
         });
         second()
     });

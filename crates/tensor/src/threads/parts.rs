@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn own_pieces_come_first_from_the_front_then_others_from_the_back() {
+    fn thread_takes_own_pieces_from_the_front_then_others_from_the_back() {
         let pieces = || Parts::new([vec![1, 2, 3], vec![4, 5], vec![6, 7, 8, 9]]);
         // Outside any pool, as the first thread of one.
         assert_eq!(all(&pieces()), [1, 2, 3, 9, 8, 7, 5, 6, 4]);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn even_parts_are_stretches_for_the_threads_there_are() {
+    fn even_parts_are_contiguous_and_one_per_thread() {
         for (threads, count) in [(1, 7), (2, 7), (3, 10), (4, 2), (2, 0), (2, 1)] {
             let first = pool(threads).broadcast(|_| Parts::even(0..count).next());
             let used = threads.min(count).max(1);
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn no_part_is_no_piece() {
+    fn no_parts_yield_no_piece() {
         assert!(all(&Parts::<u8>::new([])).is_empty());
         assert_eq!(Parts::<u8>::new([]).helpers(), 0);
     }
 
     /// Two threads that work side by side have each their own half, loop after loop.
     #[test]
-    fn a_piece_stays_with_its_thread() {
+    fn piece_stays_with_its_thread_across_loops() {
         let barrier = Barrier::new(2);
         pool(2).install(|| {
             for _ in 0..100 {

@@ -9,7 +9,7 @@
 //! [`parallel_for`](super::parallel_for) or [`join`](super::join) for others does not spin:
 //! it has to go on when they are done. One that waits in `rayon::join` or `scope` can't
 //! be told from one that has nothing to do; if it helps somebody there, it may go on
-//! later by the length of one task and what [`LIMIT`] allows.
+//! later by the length of one task and what [`BUSY_LIMIT`] allows.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use rayon::Yield;
 
 /// How long nothing has to come before a thread goes to sleep.
-const PATIENCE: Duration = Duration::from_micros(200);
+const IDLE_LIMIT: Duration = Duration::from_micros(200);
 
 /// After so long no further task is begun.
-const LIMIT: Duration = Duration::from_millis(5);
+const BUSY_LIMIT: Duration = Duration::from_millis(5);
 
 thread_local! {
     static SPINS: Cell<bool> = const { Cell::new(false) };
@@ -30,7 +30,7 @@ thread_local! {
 /// To be called at the end of a task: when it is over, its thread waits for more.
 ///
 /// The wait is a task by itself, since nobody may have to wait for it.
-pub(crate) fn after_this_task() {
+pub(crate) fn spin_after_task() {
     if SPINS.get() || WAITS.get() > 0 {
         return;
     }
@@ -55,9 +55,9 @@ fn spin() {
     while let Some(done) = rayon::yield_now() {
         let now = Instant::now();
         match done {
-            Yield::Executed if now - start > LIMIT => break,
+            Yield::Executed if now - start > BUSY_LIMIT => break,
             Yield::Executed => busy = now,
-            Yield::Idle if now - busy > PATIENCE => break,
+            Yield::Idle if now - busy > IDLE_LIMIT => break,
             // Another program's thread may want this core.
             Yield::Idle => std::thread::yield_now(),
         }
@@ -115,7 +115,7 @@ mod tests {
     pub(super) static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
     #[test]
-    fn a_thread_spins_once_at_a_time() {
+    fn thread_does_not_spin_recursively() {
         let first = Spinning::begin();
         assert!(first.is_some());
         assert!(Spinning::begin().is_none());
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_helped_spins() {
+    fn thread_spins_after_helping() {
         let (pool, barrier) = (pool(2), Barrier::new(2));
         let before = BEGUN.load(Ordering::Relaxed);
         for _ in 0..1000 {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     /// Calls `work` in a pool of two whose other thread has something else to do.
-    fn with_nobody_to_help(work: impl FnOnce() + Send) {
+    fn with_no_idle_helper(work: impl FnOnce() + Send) {
         /// Even if `work` panics.
         struct Over<'a>(&'a AtomicBool);
         impl Drop for Over<'_> {
@@ -169,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_piles_up_where_nobody_helps() {
-        with_nobody_to_help(|| {
+    fn spin_tasks_do_not_pile_up_without_helpers() {
+        with_no_idle_helper(|| {
             for _ in 0..1000 {
                 parallel_for(1, || ());
                 join(|| (), || ());
