@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_logarithm_is_the_logarithm() {
+    fn logarithm_matches_the_standard_library() {
         for x in [1e-300, 1e-17, 0.1, 0.5, 0.707, 0.99999, 1.0, 1.5, 3.0, 1e10] {
             let x: f64 = x;
             let (ours, library) = (logarithm(x), x.ln());
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_numbers_have_their_moments() {
+    fn normal_numbers_have_the_right_moments() {
         let mut rng = ChaCha8Rng::seed_from_u64(9);
         let draws: Vec<f64> = (0..100_000).map(|_| standard_normal(&mut rng)).collect();
         let moment = |k: i32| draws.iter().map(|x| x.powi(k)).sum::<f64>() / draws.len() as f64;
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_has_one_sequence() {
+    fn seed_determines_the_sequence() {
         // Bits this code gave when it was written, not an independent source: they
         // say that another platform or version repeats them.
         let mut rng = ChaCha8Rng::seed_from_u64(0);

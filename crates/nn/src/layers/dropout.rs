@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_has_one_mask() {
+    fn seed_determines_the_mask() {
         // Bits this code gave when it was written, not an independent source: they
         // say that another platform or version repeats them.
         let mut rng = ChaCha8Rng::seed_from_u64(0);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_are_met() {
+    fn dropout_rate_matches_the_probability() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         for probability in [0.001, 0.1, 0.5, 0.9, 1.0 - 1e-16] {
             let kept = mask(probability, 200_000, &mut rng)

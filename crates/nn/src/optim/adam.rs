@@ -423,7 +423,7 @@ mod tests {
     use super::power;
 
     #[test]
-    fn powers_are_powers() {
+    fn power_matches_repeated_multiplication() {
         assert_eq!(power(0.9, 0), 1.0);
         assert_eq!(power(0.5, 10), 1.0 / 1024.0);
         assert_abs_diff_eq!(power(0.999, 12345), 0.999f64.powf(12345.0), epsilon = 1e-15);
