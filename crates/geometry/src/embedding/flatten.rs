@@ -282,7 +282,7 @@ mod tests {
     use super::{each_pair, mirror_upper};
 
     #[test]
-    fn a_mirror_shows_the_upper_triangle() {
+    fn mirror_upper_copies_the_upper_triangle() {
         for m in [0, 1, 5, 9] {
             let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
             let expected = Array2::from_shape_fn((m, m), |(i, j)| 100 * i.min(j) + i.max(j));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_is_met_once() {
+    fn every_pair_is_visited_once() {
         for m in [0, 1, 2, 7, 8, 9, 16, 20, 24] {
             let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
             let mut swapped = numbered.clone();

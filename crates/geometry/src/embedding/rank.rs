@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_by_hand() {
+    fn rank_rules_match_hand_calculation() {
         let sigma = [4.0, 2.0, 1.0, 0.5, 0.25];
         for (rule, p) in [
             (RankRule::Fixed(2), 2),
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_met_exactly_is_not_passed_by_rounding() {
+    fn bound_met_exactly_is_not_exceeded_by_rounding() {
         for wobble in [1.0 - 2e-16, 1.0, 1.0 + 2e-16] {
             assert_eq!(choose(RankRule::Threshold(1.0), &[2.0, wobble]).p, 1);
             assert_eq!(choose(RankRule::Energy(0.75), &[3.0, wobble]).p, 1);
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_is_never_split() {
+    fn ties_are_never_split() {
         let choice = choose(RankRule::Fixed(2), &[2.0, 1.0, 1.0 - 1e-13, 1.0 - 2e-13, 0.5]);
         assert_eq!((choice.p, choice.extended_by_tie), (4, true));
         let choice = choose(RankRule::Fixed(2), &[2.0, 1.0, 1.0 - 1e-6]);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_does_not_reach_into_the_noise() {
+    fn ties_do_not_extend_into_the_noise() {
         // Within twice the noise of each other, but one is below it and one above.
         let (above, below) = (17.0 * f64::EPSILON, 15.0 * f64::EPSILON);
         let choice = choose(RankRule::Fixed(2), &[1.0, above, below, 0.0]);
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn values_from_elsewhere_are_judged_alike_and_checked() {
+    fn external_singular_values_follow_the_same_rule_and_are_validated() {
         let sigma = [4.0, 2.0, 1.0, 1.0 - 1e-13, 1e-17];
         let norm = norm_of(sigma.iter().copied());
         let given = RankRule::Fixed(3).choose_for::<f64>(&sigma, 10, norm).unwrap();
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_not_rank_and_zero_has_none() {
+    fn noise_does_not_count_as_rank_and_zero_matrix_has_rank_0() {
         let choice = choose(RankRule::Fixed(3), &[1.0, 1e-3, 1e-17]);
         assert_eq!((choice.p, choice.numerical_rank), (2, 2));
         let choice = choose(RankRule::Ratio(1.0), &[0.0, 0.0]);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_come_back() {
+    fn rank_rules_round_trip_as_text() {
         for rule in [
             RankRule::Fixed(3),
             RankRule::Ratio(0.8),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn malformed_rank_rules_are_refused() {
         for text in [
             "",
             "0.8",

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_those_of_the_square() {
+    fn triangle_products_match_the_square() {
         for m in [1, 2, 7, 8, 9, 10, 17, 64] {
             for p in 0..=TRIANGLE_DIRECTIONS {
                 let u = integers(p, m);

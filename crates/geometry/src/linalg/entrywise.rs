@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_entry_is_found_wherever_it_is() {
+    fn non_finite_entry_is_found_at_any_position() {
         for length in [0, 1, 63, 64, 65, 200] {
             let mut entries: Vec<f32> = (0..length).map(|at| f32::MAX - at as f32).collect();
             assert!(all_finite(&entries), "{length}");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_is_found_wherever_it_is() {
+    fn max_abs_is_found_at_any_position() {
         assert_eq!(max_abs::<f64>(&[]), 0.0);
         for length in [1, 63, 64, 65, 200] {
             for at in 0..length {

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn eigenvectors_of_every_order_in_one_workspace() {
+    fn one_eigh_workspace_serves_every_order() {
         let mut workspace = EighWorkspace::default();
         assert!(eigh_in_place(0, &mut [], &mut [], &mut workspace).is_ok());
         for order in ORDERS {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn inverses_of_every_order() {
+    fn inverses_are_right_for_every_order() {
         for order in ORDERS {
             let matrix = definite(order);
             let mut a: Vec<f64> = matrix.iter().copied().collect();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lengths_never_reach_lapack() {
+    fn wrong_lengths_are_refused_before_lapack() {
         let mut workspace = EighWorkspace::default();
         for length in [0, 1, 8, 10] {
             let mut a = vec![1.0; length];
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_says_what_it_is() {
+    fn openblas_reports_its_kernels() {
         use_one_thread();
         assert!(!kernels().is_empty());
     }

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_the_length_asked_for_and_keeps_what_is_written() {
+    fn aligned_memory_keeps_length_and_contents() {
         let mut aligned = Aligned::default();
         assert!(aligned.get().is_empty());
         for length in [0, 1, 7, 8, 4096, 3] {

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_make_up_the_whole() {
+    fn pieces_cover_the_length_once() {
         for (rows, inner, columns) in [
             (3, 4, 5),
             (64, 1000, 64),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gram_matrix_is_the_product() {
+    fn gram_matches_the_product() {
         for (order, inner) in [
             (0, 3),
             (1, 1),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn no_piece_is_longer_than_allowed() {
+    fn pieces_never_exceed_the_longest() {
         for (length, longest) in [(1, 1), (10, 3), (244, 244), (245, 244), (1000, 61)] {
             let all: Vec<_> = pieces(length, longest).collect();
             assert!(all.iter().all(|(from, to)| (1..=longest).contains(&(to - from))));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn products_with_few_columns_are_those_of_the_definition() {
+    fn narrow_products_match_their_definition() {
         for (rows, inner, columns) in [
             (0, 3, 2),
             (1, 1, 1),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nan_comes_through_to_its_row_alone() {
+    fn nan_affects_only_its_row() {
         let (mut a, b) = (flat(3, 20, 0), flat(5, 20, 4));
         a[25] = f64::NAN;
         let mut c = vec![0.0; 15];

@@ -11,7 +11,7 @@ use egg_geometry::{
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array, s};
 
 /// Gr(m, m) has one point. Everything works there and nothing is far away.
-fn everything_on_the_whole_space(m: usize) {
+fn whole_space_is_a_single_point(m: usize) {
     let made = [
         GrassmannPoint::from_orthonormal(orthonormal(m, m, 1)).unwrap(),
         GrassmannPoint::from_spanning((gaussian(m, m, 2) + Array2::<f64>::eye(m) * 9.0).view()).unwrap(),
@@ -76,19 +76,19 @@ fn everything_on_the_whole_space(m: usize) {
 }
 
 #[test]
-fn the_line_itself() {
+fn one_dimensional_space_is_supported() {
     everything_on_the_whole_space(1);
 }
 
 #[test]
-fn the_plane_and_larger_spaces() {
+fn plane_and_larger_spaces_are_supported() {
     for m in 2..6 {
         everything_on_the_whole_space(m);
     }
 }
 
 #[test]
-fn one_by_one_data() {
+fn one_by_one_matrices_are_supported() {
     for value in [2.0, -1e-200, 1e200] {
         for rectified in [
             rectify(array![[value]].view(), RankRule::Energy(0.5)).unwrap(),
@@ -123,7 +123,7 @@ fn in_every_layout(a: &Array2<f64>, mut check: impl FnMut(&str, ArrayView2<'_, f
 }
 
 #[test]
-fn layout_in_memory_does_not_matter() {
+fn results_are_independent_of_memory_layout() {
     for (seed, (n, m, p)) in [(7, 4, 2), (3, 5, 1), (5, 5, 3), (1, 4, 1), (4, 1, 1), (1, 1, 1)]
         .into_iter()
         .enumerate()
@@ -225,7 +225,7 @@ fn layout_in_memory_does_not_matter() {
 
 /// One row for all, without copies: strides of zero.
 #[test]
-fn broadcast_views_are_matrices_too() {
+fn broadcast_views_are_accepted() {
     let row = array![1.0, 2.0, 2.0];
     let repeated = row.broadcast((5, 3)).unwrap();
     let rectified = rectify(repeated, RankRule::Relative(0.1)).unwrap();

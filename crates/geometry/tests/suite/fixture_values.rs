@@ -196,7 +196,7 @@ fn f32_angles_keep_f32_accuracy() {
 }
 
 #[test]
-fn every_distance_has_its_value() {
+fn distances_match_fixture_values() {
     for case in &FIXTURE.distances {
         let pair = angle_case(&case.case);
         let (a, b) = (pair.a.point(), pair.b.point());
@@ -245,7 +245,7 @@ fn tiny_distances_keep_their_digits() {
 }
 
 #[test]
-fn logarithm_and_exponential_agree_with_pymanopt() {
+fn logarithm_and_exponential_match_pymanopt() {
     for case in &FIXTURE.maps {
         let (a, b) = (case.a.point(), case.b.point());
         let log = a.log(&b).unwrap();
@@ -259,7 +259,7 @@ fn logarithm_and_exponential_agree_with_pymanopt() {
 }
 
 #[test]
-fn means_agree() {
+fn means_match_fixture_values() {
     let case = &FIXTURE.karcher;
     let points: Vec<_> = case.points.iter().map(Matrix::point).collect();
     let karcher = karcher_mean(&points).unwrap();
@@ -278,7 +278,7 @@ fn means_agree() {
 }
 
 #[test]
-fn rectification_has_the_singular_values_and_projectors() {
+fn rectification_matches_fixture_singular_values_and_projectors() {
     for case in &FIXTURE.rectify {
         let h = case.h.array();
         let rule = RankRule::Fixed(case.p.max(1));
@@ -311,7 +311,7 @@ fn rectification_has_the_singular_values_and_projectors() {
 }
 
 #[test]
-fn gradients_agree_with_80_digit_differences() {
+fn gradients_match_80_digit_differences() {
     for case in &FIXTURE.gradient {
         let h = FIXTURE
             .rectify

@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(cases(128))]
 
     #[test]
-    fn distances_follow_the_table(
+    fn distances_match_their_formulas(
         (m, p) in roomy_dimensions(),
         all in vec(0.05..1.5f64, 3),
         wider in 0usize..3,
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn rotations_change_nothing(points in mixed_points(2), seed in any::<u64>()) {
+    fn distances_are_invariant_to_rotation(points in mixed_points(2), seed in any::<u64>()) {
         let m = points[0].ambient();
         let rotation = orthonormal(m, m, seed);
         let turned = [rotated(&points[0], &rotation), rotated(&points[1], &rotation)];
@@ -255,7 +255,7 @@ proptest! {
     }
 
     #[test]
-    fn projector_norms_are_what_they_say(points in mixed_points(2)) {
+    fn projector_distances_match_their_norms(points in mixed_points(2)) {
         let (a, b) = (&points[0], &points[1]);
         let long_way = projectors_apart(a, b);
         prop_assert!(abs_diff_eq!(projector_distance(a, b).unwrap(), long_way, epsilon = 1e-13));
@@ -272,7 +272,7 @@ proptest! {
     }
 
     #[test]
-    fn matrices_of_distances_are_the_pairwise_ones(
+    fn distance_matrix_matches_pairwise_distances(
         points in mixed_points(5),
         near in 1e-11..1e-3f64,
         seed in any::<u64>(),
@@ -305,7 +305,7 @@ proptest! {
     }
 
     #[test]
-    fn kernels_are_positive_and_follow_their_formulas(
+    fn kernels_are_positive_and_match_their_formulas(
         mixed in mixed_points(6),
         (m, p) in dimensions(5),
         seed in any::<u64>(),
@@ -370,7 +370,7 @@ fn martin_fails_the_triangle_inequality() {
 /// Enough basis vectors for several tiles of the stacked product, and one
 /// subspace wider than a tile.
 #[test]
-fn large_sets_cross_the_tiles() {
+fn distance_matrix_is_right_across_tiles() {
     let m = 150;
     let mut points: Vec<_> = (0..90)
         .map(|seed| random_point(m, 1 + (seed as usize * 7) % 5, seed))

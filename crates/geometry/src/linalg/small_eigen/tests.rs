@@ -100,7 +100,7 @@ fn with_eigenvalues(values: &[f64], rng: &mut ChaCha8Rng) -> Array2<f64> {
 }
 
 #[test]
-fn every_order_up_to_the_largest() {
+fn every_order_is_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut memory = SmallEigen::default();
     for order in (1..=SMALL_EIGEN_ORDER).rev() {
@@ -112,7 +112,7 @@ fn every_order_up_to_the_largest() {
 /// Squares of entries that are so small have few digits, or none. (Found by
 /// random input: the vectors were orthogonal to 1e-6.)
 #[test]
-fn entries_whose_squares_are_hardly_numbers() {
+fn entries_with_subnormal_squares_are_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut memory = SmallEigen::default();
     for exponent in [
@@ -130,7 +130,7 @@ fn entries_whose_squares_are_hardly_numbers() {
 }
 
 #[test]
-fn spectra_that_are_hard() {
+fn difficult_spectra_are_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut memory = SmallEigen::default();
     for order in [2, 3, 7, 8, 9, 16, 31, 64, 65] {
@@ -156,7 +156,7 @@ fn spectra_that_are_hard() {
 }
 
 #[test]
-fn matrices_with_structure() {
+fn structured_matrices_are_decomposed() {
     let mut memory = SmallEigen::default();
     for order in [1, 2, 5, 8, 17, 64] {
         let line = |value: &dyn Fn(usize, usize) -> f64| {
@@ -188,7 +188,7 @@ fn matrices_with_structure() {
 }
 
 #[test]
-fn any_scale() {
+fn matrices_of_any_scale_are_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut memory = SmallEigen::default();
     let a = with_eigenvalues(&[3.0, 2.0, 1.0, 0.5, 1e-9], &mut rng);
@@ -203,7 +203,7 @@ fn any_scale() {
 }
 
 #[test]
-fn the_same_bits_in_used_memory() {
+fn reused_memory_changes_no_bit() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut used = SmallEigen::default();
     for order in [40, 3, 17, 64, 1, 9] {
@@ -220,7 +220,7 @@ fn the_same_bits_in_used_memory() {
 
 proptest! {
     #[test]
-    fn gram_matrices(
+    fn gram_matrices_are_decomposed(
         seed: u64,
         rows in 0..40usize,
         order in 1..40usize,
@@ -247,7 +247,7 @@ proptest! {
 
 /// A reduction ends where a semidefinite matrix does, and what it leaves out is rounding.
 #[test]
-fn no_more_is_reduced_than_there_is() {
+fn rank_deficient_reduction_stops_early() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     let mut memory = SmallEigen::default();
     for order in [2, 7, 8, 30, 64, 100] {
@@ -271,7 +271,7 @@ fn no_more_is_reduced_than_there_is() {
 /// `(lambda - A) x = b` with an eigenvalue for lambda and b orthogonal to its eigenvector,
 /// against the sum over all the others.
 #[test]
-fn solutions_orthogonal_to_an_eigenvector() {
+fn solve_at_an_eigenvalue_matches_the_spectral_sum() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let (mut memory, mut workspace) = (SmallEigen::default(), SolveWorkspace::default());
     let mut form = TridiagonalForm::default();

@@ -276,7 +276,7 @@ mod tests {
         values.into_iter().map(|value| value.as_f64().to_bits()).collect()
     }
 
-    fn one_dimension_keeps_its_bits<T: Scalar>() {
+    fn single_dimension_mean_is_bit_identical<T: Scalar>() {
         linalg::ready();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for m in 1..=9 {
@@ -303,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_of_one_dimension_keeps_its_bits() {
+    fn weighted_single_dimension_mean_is_bit_identical() {
         one_dimension_keeps_its_bits::<f64>();
         one_dimension_keeps_its_bits::<f32>();
     }
 
     #[test]
-    fn the_cut_is_at_one_half_or_at_the_end_of_the_range() {
+    fn mean_dimension_is_cut_at_one_half_or_at_the_range_bound() {
         // Below the tolerance, and every difference exact.
         let tiny = 2f64.powi(-40);
         let values = [1.0, 0.75, 0.5 + tiny, 0.5, 0.5 - tiny, 0.25];

@@ -44,7 +44,7 @@ fn degenerate(rng: &mut ChaCha8Rng) -> Array2<f64> {
 }
 
 #[test]
-fn finite_on_ten_thousand_degenerate_matrices() {
+fn gradients_of_degenerate_matrices_are_finite() {
     let count = if std::env::var_os("EGG_TEST_FULL").is_some() {
         200_000
     } else {
@@ -174,7 +174,7 @@ fn check_exact_tie<T: Scalar>(h: &Array2<f64>, lambda: &[f64], p: usize, toleran
 }
 
 #[test]
-fn a_tie_at_the_cut_gives_zero_coupling_not_infinity() {
+fn tie_at_the_cut_has_zero_coupling() {
     let cases: [(Array2<f64>, Vec<f64>, Vec<usize>); 6] = [
         (
             array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.5]],
@@ -228,7 +228,7 @@ fn a_tie_at_the_cut_gives_zero_coupling_not_infinity() {
 /// couples the pair by `x / e^2` of some 1e8, where `1 / x` would be 1e16, and which
 /// way is chance. All other pairs are as if the tie were exact.
 #[test]
-fn a_tie_that_rounding_breaks_is_guarded_and_moves_no_other_pair() {
+fn tie_broken_by_rounding_is_guarded_without_affecting_other_pairs() {
     let mut rng = ChaCha8Rng::seed_from_u64(16);
     let mut broken = 0;
     for case in 0..200 {
