@@ -127,7 +127,7 @@ fn main() -> Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_embedding_tells_classes_apart_that_differ_in_covariance() {
+    fn embedding_separates_classes_that_differ_in_covariance() {
         let outcome = super::train().unwrap();
         let (before, after) = (outcome.loss_before, outcome.loss_after);
         assert!(after < 0.5 * before, "loss {before} -> {after}");

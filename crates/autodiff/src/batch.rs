@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn every_graph_is_in_one_part() {
+    fn every_graph_is_in_exactly_one_part() {
         for offsets in [
             &[0][..],
             &[0, 0],
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_comes_first() {
+    fn longest_graph_comes_first() {
         assert_eq!(order(1, &[0, 2, 7, 8, 12, 12, 14]), [1, 3, 0, 5, 2, 4]);
     }
 }

@@ -71,7 +71,7 @@ mod tests {
     use super::Pool;
 
     #[test]
-    fn what_comes_back_is_used_again() {
+    fn returned_memory_is_reused() {
         let pool: Pool<Vec<u8>> = Pool::default();
         let mut two = pool.take(2);
         two[0].push(7);

@@ -215,7 +215,7 @@ mod tests {
     /// The Hilbert matrix of order 6; its least singular value from 80-digit
     /// arithmetic (condition number 1.4951e7).
     #[test]
-    fn of_a_matrix_whose_values_are_known() {
+    fn jacobi_finds_known_singular_values() {
         let hilbert = Array2::from_shape_fn((6, 6), |(row, column)| 1.0 / (row + column + 1) as f64);
         for h in [hilbert.clone(), hilbert.slice(ndarray::s![..4, ..]).to_owned()] {
             let reference = Reference::of_numbers(&h);
@@ -240,7 +240,7 @@ mod tests {
     /// A rotation of three directions with values 1, 1e-10 and 1e-20, made in
     /// full precision: each value comes back to many digits of its own.
     #[test]
-    fn small_values_beside_large_ones() {
+    fn jacobi_keeps_small_values_next_to_large_ones() {
         let (c, s) = (Double::of(0.6), Double::of(0.8));
         let mut h = vec![Double::ZERO; 9];
         for (at, value) in [(0, 1.0), (4, 1e-10), (8, 1e-20)] {

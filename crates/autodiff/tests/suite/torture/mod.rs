@@ -88,7 +88,7 @@ fn judge<T: Number>(family: Family, index: usize, rng: &mut ChaCha8Rng, memory: 
 
 /// 2,000 matrices, or 100,000 in the full run.
 #[test]
-fn no_matrix_is_off_by_more_than_its_conditioning_allows() {
+fn errors_are_bounded_by_conditioning() {
     let full = std::env::var_os("EGG_TEST_FULL").is_some();
     let count = if full { 100_000 } else { 2_000 };
     let findings = run(count, 0);
