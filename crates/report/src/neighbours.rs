@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_are_in_order_and_ties_by_number() {
+    fn nearest_are_sorted_and_ties_ordered_by_index() {
         let points: Vec<[f32; 1]> = [0.0, 2.0, 1.0, 2.0, 9.0].map(|x| [x]).to_vec();
         let points: Vec<&[f32]> = points.iter().map(|point| &point[..]).collect();
         let near = nearest(&points, 3);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn votes_maps_and_rows_without_classes() {
+    fn neighbour_agreement_handles_maps_and_missing_classes() {
         let values = vec![0.0, 1.0, 2.0, 10.0, 11.0];
         let classes = vec![Some(0), Some(1), Some(0), Some(1), None];
         let mut embedding = Embedding::new("nodes", 1, values, classes).unwrap();

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stand_ins_differ_and_none_is_left() {
+    fn stand_in_colours_are_distinct_and_all_replaced() {
         let mut seen = std::collections::BTreeSet::new();
         let mut svg = String::new();
         for (ink, _) in inks() {

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_large_stops_at_the_edge() {
+    fn oversized_values_are_clamped_to_the_edge() {
         assert_eq!((fine(7), fine(u32::MAX)), (70, i32::MAX));
         assert_eq!(
             (nearest(2.5), nearest(1e300), nearest(f64::NAN)),

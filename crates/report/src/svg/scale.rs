@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_hold_the_data() {
+    fn ticks_are_round_and_cover_the_data() {
         let scale = Scale::around([0.713, 0.792], Unit::Percent, 5).unwrap();
         let labels: Vec<String> = scale.ticks.iter().map(|&tick| scale.label(tick)).collect();
         assert_eq!(labels, ["70", "72", "74", "76", "78", "80"]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_of_shares_end_at_all() {
+    fn share_bands_end_at_100_percent() {
         let scale = Scale::around([0.9, 1.0], Unit::Percent, 4)
             .unwrap()
             .trimmed(0.9, 1.04);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_and_none() {
+    fn scales_of_one_value_and_of_none_are_drawable() {
         assert_eq!(Scale::around([f64::NAN, f64::INFINITY], Unit::Plain, 4), None);
         for value in [0.0, 0.75, -3e11, 1e-300] {
             let scale = Scale::around([value], Unit::Plain, 4).unwrap();

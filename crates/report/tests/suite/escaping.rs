@@ -7,7 +7,7 @@ use crate::made_up;
 const NASTY: &str = "<script>alert('x')</script>\"&</title><img src=x onerror=y>";
 
 #[test]
-fn no_text_gets_out_of_its_place() {
+fn text_is_escaped_everywhere() {
     let mut record = made_up::records().swap_remove(0);
     record.title = NASTY.to_owned();
     record.command = NASTY.to_owned();
