@@ -138,6 +138,7 @@ impl Embedder {
 /// # Ok::<(), egg_autodiff::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GraphSpectrum {
     /// The rank p, how it came about, and the share of the spectrum captured.
     pub choice: RankChoice,

@@ -27,6 +27,7 @@ use crate::{Error, Result};
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Init {
     /// All 0.
     Zeros,

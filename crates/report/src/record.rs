@@ -49,6 +49,7 @@ const FORMAT: &str = "egg-record";
 /// What was run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Kind {
     /// Graphs were classified.
     #[default]

@@ -23,6 +23,7 @@ pub struct Pair<'a> {
 
 /// How two results differ.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// How many pairs, or, of results without pairs, the smaller number of repetitions.
     pub pairs: usize,

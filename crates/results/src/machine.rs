@@ -45,6 +45,7 @@ fn vector_instructions() -> &'static str {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Machine {
     /// Of the system: `linux`, `macos`.
     pub os: String,

@@ -13,6 +13,7 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Ranking {
     /// The share of pairs (positive, negative) whose scores are in order, ties
     /// counted half: scikit-learn's `roc_auc_score`, and so OGB's for one task.

@@ -116,6 +116,7 @@ pub(crate) fn residual<T: Scalar>(
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PrincipalVectors<T> {
     /// Ascending, q of them.
     pub angles: Array1<T>,

@@ -70,7 +70,7 @@ impl Distance {
     /// ```
     /// assert_eq!(egg_geometry::Distance::ALL.len(), 10);
     /// ```
-    pub const ALL: [Self; 10] = [
+    pub const ALL: &'static [Self] = &[
         Self::Geodesic,
         Self::Projection,
         Self::ProjectionFull,
@@ -186,6 +186,7 @@ fn log_of_product<T: Scalar>(angles: &Array1<T>) -> T {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Extension {
     /// Only the angles that exist: zero exactly when one subspace lies in the
     /// other. Not a metric across dimensions.

@@ -33,6 +33,7 @@ use crate::scalar::Scalar;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
 pub enum Flatten {
     /// The entries of the upper triangle.
     #[default]

@@ -64,6 +64,7 @@ impl<T: Scalar> GrassmannPoint<T> {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct NearestPoint<T> {
     /// The subspace of the p largest eigenvalues.
     pub point: GrassmannPoint<T>,

@@ -223,6 +223,7 @@ impl RankRule {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct RankChoice {
     /// The dimension that is kept.
     pub p: usize,

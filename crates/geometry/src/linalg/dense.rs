@@ -34,6 +34,7 @@ pub struct Scratch {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ThinSvd {
     /// r x k, orthonormal columns.
     pub u: Array2<f64>,

@@ -17,6 +17,7 @@ use crate::scalar::Scalar;
 /// assert_eq!(CentreKind::Karcher.distance(), Distance::Geodesic);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum CentreKind {
     /// The projector mean, for the projection distance: closed form, quick, and
     /// for points of any dimensions.
@@ -103,6 +104,7 @@ pub struct GrassmannKMeans {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct GrassmannClustering<T> {
     /// The cluster of each point, `0..k`.
     pub labels: Vec<usize>,

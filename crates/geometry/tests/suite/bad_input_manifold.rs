@@ -14,7 +14,7 @@ use ndarray::{Array1, Array2, array};
 fn points_of_different_spaces_are_refused() {
     let (a, b) = (random_point(3, 1, 0), random_point(4, 1, 0));
     let mismatch = |error: &Error| matches!(error, Error::AmbientMismatch { left: 3, right: 4 });
-    for kind in Distance::ALL {
+    for &kind in Distance::ALL {
         refused!(distance(&a, &b, kind), error if mismatch(error), 3, 4);
         refused!(extended_distance(&a, &b, kind, Extension::Containment), error if mismatch(error), 3, 4);
         let set = [a.clone(), a.clone(), b.clone()];
@@ -432,7 +432,7 @@ fn clustering_parameters_out_of_range_are_refused() {
 fn empty_sets_give_empty_results() {
     let none: [GrassmannPoint<f64>; 0] = [];
     let one = [random_point(3, 2, 1)];
-    for kind in Distance::ALL {
+    for &kind in Distance::ALL {
         assert_eq!(
             distance_matrix(&none, kind, Extension::YeLim).unwrap().dim(),
             (0, 0)

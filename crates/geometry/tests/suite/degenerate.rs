@@ -11,7 +11,7 @@ use egg_geometry::{
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array, s};
 
 /// Gr(m, m) has one point. Everything works there and nothing is far away.
-fn whole_space_is_a_single_point(m: usize) {
+fn check_whole_space(m: usize) {
     let made = [
         GrassmannPoint::from_orthonormal(orthonormal(m, m, 1)).unwrap(),
         GrassmannPoint::from_spanning((gaussian(m, m, 2) + Array2::<f64>::eye(m) * 9.0).view()).unwrap(),
@@ -27,7 +27,7 @@ fn whole_space_is_a_single_point(m: usize) {
     let all: Vec<_> = made.into_iter().chain([mean, karcher, nearest]).collect();
     for a in &all {
         for b in &all {
-            for kind in Distance::ALL {
+            for &kind in Distance::ALL {
                 assert!(
                     distance(a, b, kind).unwrap() <= 1e-14 * m as f64,
                     "{}",
@@ -77,13 +77,13 @@ fn whole_space_is_a_single_point(m: usize) {
 
 #[test]
 fn one_dimensional_space_is_supported() {
-    everything_on_the_whole_space(1);
+    check_whole_space(1);
 }
 
 #[test]
 fn plane_and_larger_spaces_are_supported() {
     for m in 2..6 {
-        everything_on_the_whole_space(m);
+        check_whole_space(m);
     }
 }
 
@@ -108,7 +108,7 @@ fn one_by_one_matrices_are_supported() {
 
 /// Calls `check` with the same values in other memory: column by column, every
 /// other entry of a larger matrix, and backwards.
-fn in_every_layout(a: &Array2<f64>, mut check: impl FnMut(&str, ArrayView2<'_, f64>)) {
+fn for_every_layout(a: &Array2<f64>, mut check: impl FnMut(&str, ArrayView2<'_, f64>)) {
     let (n, m) = a.dim();
     let mut column_major = Array2::zeros((n, m).f());
     column_major.assign(a);
@@ -135,7 +135,7 @@ fn results_are_independent_of_memory_layout() {
         let point = random_point(m, p, seed + 40);
         let plain = rectify(h.view(), RankRule::Fixed(p)).unwrap().projector();
         let nodes = rectify_nodes(h.view(), RankRule::Fixed(p)).unwrap().projector();
-        in_every_layout(&h, |name, view| {
+        for_every_layout(&h, |name, view| {
             assert_eq!(view, h, "{name}");
             let again = rectify(view, RankRule::Fixed(p)).unwrap().projector();
             assert!(abs_diff_eq!(again, plain, epsilon = 1e-13), "rectify, {name}");
@@ -145,7 +145,7 @@ fn results_are_independent_of_memory_layout() {
                 "rectify_nodes, {name}"
             );
         });
-        in_every_layout(&symmetric, |name, view| {
+        for_every_layout(&symmetric, |name, view| {
             let (a, b) = (
                 nearest_point(view, p).unwrap(),
                 nearest_point(symmetric.view(), p).unwrap(),
@@ -161,7 +161,7 @@ fn results_are_independent_of_memory_layout() {
                 "flatten, {name}"
             );
         });
-        in_every_layout(&point.projector(), |name, view| {
+        for_every_layout(&point.projector(), |name, view| {
             let again = GrassmannPoint::from_projector(view).unwrap();
             assert!(
                 projectors_apart(&again, &point) <= 1e-13,
@@ -174,14 +174,14 @@ fn results_are_independent_of_memory_layout() {
             .project_to_tangent(gaussian(m, p, seed + 80).view())
             .unwrap()
             .scaled(0.1);
-        in_every_layout(&spanning, |name, view| {
+        for_every_layout(&spanning, |name, view| {
             let again = GrassmannPoint::from_spanning(view).unwrap();
             assert!(projectors_apart(&again, &point) <= 1e-13, "from_spanning, {name}");
             let tangent = point.project_to_tangent(view).unwrap();
             assert!(tangent.norm() <= 1e-13, "project_to_tangent, {name}");
         });
         // A point keeps the memory it is given; everything works on it.
-        in_every_layout(&point.basis().to_owned(), |name, view| {
+        for_every_layout(&point.basis().to_owned(), |name, view| {
             for basis in [view.to_owned(), view.reversed_axes().to_owned().reversed_axes()] {
                 let odd = GrassmannPoint::from_orthonormal(basis).unwrap();
                 assert!(
@@ -207,7 +207,7 @@ fn results_are_independent_of_memory_layout() {
                 assert_eq!(odd.embed(Flatten::Upper).len(), Flatten::length(m));
             }
         });
-        in_every_layout(&step.matrix().to_owned(), |name, view| {
+        for_every_layout(&step.matrix().to_owned(), |name, view| {
             let d = other.tangent(view.to_owned()).unwrap();
             for (a, b) in [
                 (other.exp(&d), other.exp(&step)),

@@ -91,7 +91,7 @@ fn distances_and_kernels_are_bit_identical_on_any_number_of_threads() {
     // More than one tile of stacked bases.
     let mut set = points(12, 3, 60);
     set.extend(points(12, 5, 20));
-    for kind in Distance::ALL {
+    for &kind in Distance::ALL {
         same_on_all_pools(kind.name(), || {
             bits(&distance_matrix(&set, kind, Extension::YeLim).unwrap())
         });

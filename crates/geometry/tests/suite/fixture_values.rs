@@ -208,7 +208,7 @@ fn distances_match_fixture_values() {
         ];
         for (expected, extension) in sets {
             let Some(expected) = expected else { continue };
-            for distance in Distance::ALL {
+            for &distance in Distance::ALL {
                 let found = extended_distance(&a, &b, distance, extension).unwrap();
                 let expected = expected.get(distance);
                 let tolerance = 1e-14 * expected.max(1.0);
@@ -232,7 +232,7 @@ fn tiny_distances_keep_their_digits() {
         .unwrap();
     let pair = angle_case(&case.case);
     let expected = case.equal.as_ref().unwrap();
-    for distance in Distance::ALL {
+    for &distance in Distance::ALL {
         let found = extended_distance(&pair.a.point(), &pair.b.point(), distance, Extension::YeLim).unwrap();
         // An angle of 1e-10 is known to about 1e-16, a relative 1e-6.
         assert!(

@@ -86,7 +86,7 @@ proptest! {
     ) {
         let q = (p + wider).min(m - p);
         let (a, b) = pair_with_angles(m, &all[..p], q, seed);
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             // Angles to 1e-15 sqrt(m); the slope of Martin's at 1.5 is 10, that of
             // the plain formulas at 0.05 is 20.
             let tolerance = 32.0 * promised(m);
@@ -132,7 +132,7 @@ proptest! {
         let angles: Vec<f64> = (1..=p).map(|k| 10f64.powf(exponent) * k as f64).collect();
         let (a, b) = pair_with_angles(m, &angles, p, seed);
         let norm = angles.iter().map(|angle| angle * angle).sum::<f64>().sqrt();
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             let wanted = match kind {
                 Distance::ProjectionFull => norm * std::f64::consts::SQRT_2,
                 Distance::Spectral | Distance::Gap | Distance::Asimov => angles[p - 1],
@@ -171,7 +171,7 @@ proptest! {
     ) {
         let (a, b) = (&points[0], &points[1]);
         let again = rebased(a, seed);
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             for extension in EXTENSIONS {
                 let there = extended_distance(a, b, kind, extension).unwrap();
                 let back = extended_distance(b, a, kind, extension).unwrap();
@@ -195,7 +195,7 @@ proptest! {
 
     #[test]
     fn metrics_obey_the_triangle_inequality(points in prop_oneof![triples(), mixed_points(3)]) {
-        for kind in Distance::ALL.into_iter().filter(|kind| kind.is_metric()) {
+        for kind in Distance::ALL.iter().copied().filter(|kind| kind.is_metric()) {
             for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
                 let d = |x: usize, y: usize| distance(&points[x], &points[y], kind).unwrap();
                 prop_assert!(d(i, k) <= d(i, j) + d(j, k) + 1e-13, "{}", kind.name());
@@ -220,7 +220,7 @@ proptest! {
         let out = &frame.column(0) * tilt.cos() + &frame.column(p + extra) * tilt.sin();
         leaning.column_mut(0).assign(&out);
         let leaning = rebased(&point_of(leaning), seed ^ 2);
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             let contained = extended_distance(&inside, &large, kind, Extension::Containment).unwrap();
             prop_assert!(contained <= 8.0 * promised(m), "{}: {contained:e}", kind.name());
             let outside = extended_distance(&large, &leaning, kind, Extension::Containment).unwrap();
@@ -247,7 +247,7 @@ proptest! {
             // Twice the promise, and the rounding of the rotation.
             prop_assert!(abs_diff_eq!(x, y, epsilon = 2.0 * promised(m)));
         }
-        for kind in Distance::ALL.into_iter().filter(|kind| kind.is_metric()) {
+        for kind in Distance::ALL.iter().copied().filter(|kind| kind.is_metric()) {
             let a = distance(&points[0], &points[1], kind).unwrap();
             let b = distance(&turned[0], &turned[1], kind).unwrap();
             prop_assert!(abs_diff_eq!(a, b, epsilon = 1e-13), "{}", kind.name());
@@ -281,7 +281,7 @@ proptest! {
         let mut points = points;
         let nudge = crate::strategies::gaussian(points[0].ambient(), points[0].dimension(), seed) * near;
         points.push(GrassmannPoint::from_spanning((&points[0].basis() + &nudge).view()).unwrap());
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             for extension in EXTENSIONS {
                 let matrix = distance_matrix(&points, kind, extension).unwrap();
                 let cross = cross_distances(&points, &points[1..], kind, extension).unwrap();

@@ -267,7 +267,7 @@ fn on_one_manifold<T: Scalar>(
     (labels, centres, inertia)
 }
 
-fn distances_on_one_manifold_are_bit_identical<T: Scalar>() {
+fn assert_distances_on_one_manifold_match<T: Scalar>() {
     for seed in 0..40 {
         let (m, p) = (3 + (seed % 6) as usize, 1 + (seed % 3) as usize);
         let mut generator = rng(seed);
@@ -290,8 +290,8 @@ fn distances_on_one_manifold_are_bit_identical<T: Scalar>() {
 
 #[test]
 fn k_means_on_one_manifold_is_bit_identical() {
-    one_manifold_keeps_its_bits::<f64>();
-    one_manifold_keeps_its_bits::<f32>();
+    assert_distances_on_one_manifold_match::<f64>();
+    assert_distances_on_one_manifold_match::<f32>();
 }
 
 #[test]

@@ -58,6 +58,7 @@ impl Default for KarcherSolver {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct KarcherMean<T> {
     /// The mean, or the best point found.
     pub point: GrassmannPoint<T>,
