@@ -43,7 +43,7 @@ impl Estimate {
     /// Of some measurements; `ddof` is subtracted from their count under the
     /// root. There is no deviation of no more numbers than `ddof`.
     pub fn of(values: &[f64], ddof: usize) -> Self {
-        let Some(summary) = Summary::of(values, ddof) else {
+        let Some(summary) = Summary::from_values(values, ddof) else {
             return Self::default();
         };
         Self {

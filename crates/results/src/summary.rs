@@ -7,10 +7,10 @@ use std::fmt;
 /// ```
 /// use egg_results::Summary;
 ///
-/// let summary = Summary::of(&[0.70, 0.80], 0).unwrap();
+/// let summary = Summary::from_values(&[0.70, 0.80], 0).unwrap();
 /// assert_eq!(summary.percent(), "75.00+-5.00");
 /// assert_eq!(format!("{summary:.3}"), "0.750 ± 0.050");
-/// assert_eq!(Summary::of(&[0.7], 1).unwrap().deviation, None);
+/// assert_eq!(Summary::from_values(&[0.7], 1).unwrap().deviation, None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -28,7 +28,7 @@ pub struct Summary {
 
 impl Summary {
     /// Of some numbers; `None` of none.
-    pub fn of(numbers: &[f64], ddof: usize) -> Option<Self> {
+    pub fn from_values(numbers: &[f64], ddof: usize) -> Option<Self> {
         let count = numbers.len();
         if count == 0 {
             return None;
@@ -105,19 +105,22 @@ mod tests {
 
     #[test]
     fn mean_and_deviation_match_hand_calculation() {
-        let summary = Summary::of(&[1.0, 3.0], 0).unwrap();
+        let summary = Summary::from_values(&[1.0, 3.0], 0).unwrap();
         assert_eq!((summary.mean, summary.deviation), (2.0, Some(1.0)));
         assert_eq!(summary.to_string(), "2.0000 ± 1.0000");
-        assert_eq!(Summary::of(&[1.0, 3.0], 1).unwrap().deviation, Some(2f64.sqrt()));
-        assert_eq!(Summary::of(&[], 0), None);
+        assert_eq!(
+            Summary::from_values(&[1.0, 3.0], 1).unwrap().deviation,
+            Some(2f64.sqrt())
+        );
+        assert_eq!(Summary::from_values(&[], 0), None);
         // The variance of a sample does not depend on how the deviation is written.
         for ddof in 0..2 {
-            let variance = Summary::of(&[1.0, 2.0, 4.0], ddof)
+            let variance = Summary::from_values(&[1.0, 2.0, 4.0], ddof)
                 .unwrap()
                 .sample_variance()
                 .unwrap();
             assert_abs_diff_eq!(variance, 7.0 / 3.0, epsilon = 1e-15);
         }
-        assert_eq!(Summary::of(&[1.0], 0).unwrap().sample_variance(), None);
+        assert_eq!(Summary::from_values(&[1.0], 0).unwrap().sample_variance(), None);
     }
 }

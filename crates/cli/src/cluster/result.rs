@@ -98,7 +98,7 @@ pub(super) fn record_of(
                 .map(|(name, measure)| (name.to_owned(), estimate(measure)))
                 .to_vec(),
             dimension: row.reports.first().map(|report| report.dimension as u64),
-            captured: Summary::of(&captured, 0).map(|captured| captured.mean),
+            captured: Summary::from_values(&captured, 0).map(|captured| captured.mean),
             embedding: row.embedding.clone(),
             // The same H, the same training.
             losses: if index == 0 { losses.to_vec() } else { Vec::new() },
@@ -175,7 +175,7 @@ pub(super) fn tell(
                 (true, _) => format!("{:.4}", estimate.mean),
             });
         }
-        let captured = Summary::of(&values(row, |report| Some(report.captured)), 0);
+        let captured = Summary::from_values(&values(row, |report| Some(report.captured)), 0);
         let captured = captured.map_or(0.0, |captured| captured.mean);
         cells.push(format!("{:.1} %", 100.0 * captured));
         table.row(cells);

@@ -31,7 +31,7 @@ pub(super) fn mean(
     part: Part,
     experiment: &Experiment,
 ) -> Option<Summary> {
-    Summary::of(&values(record, metric, part), experiment.protocol.ddof())
+    Summary::from_values(&values(record, metric, part), experiment.protocol.ddof())
 }
 
 pub(super) const VALIDATION: Part = |run| Some(&run.validation);
