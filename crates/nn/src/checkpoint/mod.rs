@@ -36,7 +36,7 @@ use crate::{AdamState, EarlyStopping, GeneratorState, Plateau, Result};
 /// Mlp::new(&mut parameters.root(&mut rng), &MlpConfig::new(&[3, 4, 2]))?;
 ///
 /// let mut checkpoint = Checkpoint::new(12, parameters.snapshot()?);
-/// checkpoint.generator = Some(GeneratorState::of(&rng));
+/// checkpoint.generator = Some(GeneratorState::from_rng(&rng));
 /// checkpoint.metadata.insert("data set".into(), "PROTEINS".into());
 /// checkpoint.save(&path)?;
 ///

@@ -133,7 +133,7 @@ impl Run {
         checkpoint.adam = Some(self.adam.state()?);
         checkpoint.plateau = Some(self.plateau.clone());
         checkpoint.early_stopping = Some(self.stopping.clone());
-        checkpoint.generator = Some(GeneratorState::of(&self.rng));
+        checkpoint.generator = Some(GeneratorState::from_rng(&self.rng));
         checkpoint
             .metadata
             .insert("note".to_owned(), "\"half\"\nway \u{1f95a}".to_owned());

@@ -189,7 +189,7 @@ impl<'a> Trainer<'a> {
             training: self.config.clone(),
             fingerprint,
             split: self.split.digest(),
-            generator: GeneratorState::of(rng),
+            generator: GeneratorState::from_rng(rng),
         }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Trainer<'a> {
         kept.adam = Some(state.adam.state()?);
         kept.plateau.clone_from(&state.plateau);
         kept.early_stopping = Some(state.stopping.clone());
-        kept.generator = Some(GeneratorState::of(&state.rng));
+        kept.generator = Some(GeneratorState::from_rng(&state.rng));
         checkpoint::save(keep, kept, identity, &state.history, state.stopped)
     }
 
