@@ -12,7 +12,7 @@ use crate::number;
 ///
 /// ```
 /// use egg_report::Estimate;
-/// let estimate = Estimate::of(&[0.25, 0.75], 0);
+/// let estimate = Estimate::from_values(&[0.25, 0.75], 0);
 /// assert_eq!((estimate.mean, estimate.deviation), (0.5, Some(0.25)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl Default for Estimate {
 impl Estimate {
     /// Of some measurements; `ddof` is subtracted from their count under the
     /// root. There is no deviation of no more numbers than `ddof`.
-    pub fn of(values: &[f64], ddof: usize) -> Self {
+    pub fn from_values(values: &[f64], ddof: usize) -> Self {
         let Some(summary) = Summary::from_values(values, ddof) else {
             return Self::default();
         };
@@ -58,9 +58,9 @@ impl Estimate {
     ///
     /// ```
     /// use egg_report::Estimate;
-    /// assert_eq!(Estimate::of(&[0.5], 0).deviation, Some(0.0));
-    /// assert_eq!(Estimate::of(&[0.5], 0).spread(), None);
-    /// assert_eq!(Estimate::of(&[0.5, 0.5], 0).spread(), Some(0.0));
+    /// assert_eq!(Estimate::from_values(&[0.5], 0).deviation, Some(0.0));
+    /// assert_eq!(Estimate::from_values(&[0.5], 0).spread(), None);
+    /// assert_eq!(Estimate::from_values(&[0.5, 0.5], 0).spread(), Some(0.0));
     /// ```
     pub fn spread(&self) -> Option<f64> {
         self.deviation

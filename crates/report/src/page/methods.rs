@@ -20,7 +20,7 @@ pub(super) fn tests(cohort: &Cohort<'_>) -> (Vec<Estimate>, Unit) {
             .iter()
             .filter_map(|repetition| repetition.test)
             .collect();
-        Estimate::of(&scores, cohort.record.ddof)
+        Estimate::from_values(&scores, cohort.record.ddof)
     };
     let unit = svg::unit(&cohort.methods);
     (cohort.methods.iter().map(estimate).collect(), unit)

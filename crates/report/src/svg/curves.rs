@@ -128,7 +128,7 @@ fn mean(method: &Method, of: impl Fn(&Epoch) -> f64) -> Vec<Point> {
     }
     let enough = |(_, values): &(u64, Vec<f64>)| 2 * values.len() >= begun;
     let point = |(epoch, values): (u64, Vec<f64>)| {
-        let estimate = Estimate::of(&values, 1);
+        let estimate = Estimate::from_values(&values, 1);
         Point {
             x: epoch as f64,
             y: estimate.mean,
@@ -156,7 +156,7 @@ pub fn clustering_losses(clustering: &Clustering) -> Result<Option<Chart>> {
             .iter()
             .filter_map(|losses| losses.0.get(epoch).copied())
             .collect();
-        let estimate = Estimate::of(&values, 1);
+        let estimate = Estimate::from_values(&values, 1);
         Point {
             x: (epoch + 1) as f64,
             y: estimate.mean,

@@ -84,7 +84,7 @@ pub(crate) fn scores(
                 let dot = Circle::new(place, 32, filled(Ink::Series(colour), 0.4));
                 canvas.draw(&dot).map_err(|error| error.to_string())?;
             }
-            let estimate = Estimate::of(scores, ddof);
+            let estimate = Estimate::from_values(scores, ddof);
             if !estimate.is_known() {
                 continue;
             }

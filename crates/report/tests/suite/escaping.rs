@@ -48,7 +48,7 @@ fn text_is_escaped_everywhere() {
             name: NASTY.to_owned(),
             points: vec![SweepPoint {
                 at: 0.5,
-                score: Estimate::of(&[0.5, 0.6], 1),
+                score: Estimate::from_values(&[0.5, 0.6], 1),
             }],
         }],
     }];
@@ -58,8 +58,8 @@ fn text_is_escaped_everywhere() {
     }];
     record.clusterings = vec![Clustering {
         method: NASTY.to_owned(),
-        acc: Estimate::of(&[0.5], 0),
-        others: vec![(NASTY.to_owned(), Estimate::of(&[0.5], 0))],
+        acc: Estimate::from_values(&[0.5], 0),
+        others: vec![(NASTY.to_owned(), Estimate::from_values(&[0.5], 0))],
         ..Clustering::default()
     }];
     let plain = render(&[Record::new(Kind::Train, "plain")]).unwrap();

@@ -123,8 +123,8 @@ fn clusterings_have_separate_axes() {
     record.protocol = "paper".to_owned();
     record.clusterings.push(Clustering {
         method: "k-means".to_owned(),
-        acc: Estimate::of(&[0.5, 0.75], 0),
-        nmi: Estimate::of(&[0.25, 0.5], 0),
+        acc: Estimate::from_values(&[0.5, 0.75], 0),
+        nmi: Estimate::from_values(&[0.25, 0.5], 0),
         ..Clustering::default()
     });
     let page = render(&[record]).unwrap();
