@@ -120,7 +120,7 @@ impl Embedder {
         offsets: &[usize],
     ) -> Result<(Tracked, Vec<GraphSpectrum>)> {
         self.runner
-            .apply(h, offsets, |saved| saved.iter().map(GraphSpectrum::of).collect())
+            .apply(h, offsets, |saved| saved.iter().map(GraphSpectrum::from_factors).collect())
     }
 }
 
@@ -147,7 +147,7 @@ pub struct GraphSpectrum {
 }
 
 impl GraphSpectrum {
-    fn of(factors: &Factors) -> Self {
+    fn from_factors(factors: &Factors) -> Self {
         Self {
             choice: factors.choice(),
             singular_values: factors.singular_values().collect(),
