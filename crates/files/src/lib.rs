@@ -13,17 +13,17 @@ use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
-/// How many links may lead to a file; more are a circle.
+/// The most symbolic links followed on the way to a file; more count as a cycle.
 const MAX_LINKS: usize = 40;
 
-/// What the name of a file begins and ends with before it is whole.
+/// Prefix and suffix of temporary files, before the atomic rename.
 const TEMPORARY: (&str, &str) = (".egg-", ".part");
 
-/// How often a temporary file is begun again because somebody swept it away.
+/// How often a temporary file is created again because a concurrent [`sweep`] removed it.
 const MAX_TRIES: usize = 100;
 
-/// Writes a file that is there whole or not at all: whatever happens in between,
-/// what was there before is either still there or replaced.
+/// Writes a file atomically: after a crash or an error at any point, the path has either its old
+/// content or all of the new one.
 ///
 /// A symbolic link is followed, and what is neither a file nor a folder (a device,
 /// a pipe) is written to as it is.
@@ -42,7 +42,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, |out| out.write_all(bytes))
 }
 
-/// [`write()`], of what is not in memory all at once.
+/// [`write()`] for content that is streamed instead of held in memory.
 ///
 /// # Errors
 /// As [`write()`], and those of `content`: then the file is as it was.
@@ -81,8 +81,8 @@ pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()
     }
 }
 
-/// Whether [`write()`] could write a file. Nothing is changed by it, though
-/// much may change until then.
+/// Checks whether [`write()`] could write a file, without changing anything. The answer may be out
+/// of date by the time of the write.
 ///
 /// # Errors
 /// As [`write()`] would give.
@@ -142,15 +142,15 @@ pub fn is_temporary(name: &str) -> bool {
         .is_some_and(|rest| rest.ends_with(suffix))
 }
 
-/// What a path leads to.
+/// What a path refers to.
 enum Place {
-    /// A file that is, or will be, at this path, which is no link.
+    /// A regular file, existing or to be created; `target` has its links resolved.
     File {
         target: PathBuf,
         replaced: Option<Metadata>,
     },
-    /// What the program's output goes to already: at another position of the same
-    /// file the two would write over each other.
+    /// The program's own standard output or error: a second handle would have another position and
+    /// overwrite it.
     Open(File),
     /// A device, a pipe.
     Special,
@@ -159,7 +159,7 @@ enum Place {
 impl Place {
     fn of(path: &Path) -> Result<Self> {
         if path.file_name().is_none() {
-            return Err(Error::new(ErrorKind::IsADirectory, "this is no name of a file"));
+            return Err(Error::new(ErrorKind::IsADirectory, "this path has no file name"));
         }
         // Follows links, and those of /proc that can't be read as paths.
         let there = match std::fs::metadata(path) {
@@ -190,7 +190,7 @@ impl Place {
     }
 }
 
-/// Where a path's last part leads, whether anything is there or not.
+/// The target of a path's last component, whether it exists or not.
 fn resolve_links(path: &Path) -> Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -201,7 +201,7 @@ fn resolve_links(path: &Path) -> Result<PathBuf> {
             _ => return Ok(target),
         }
     }
-    Err(Error::other("links lead in a circle"))
+    Err(Error::other("symbolic links form a cycle"))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -226,10 +226,12 @@ fn temporary_in(folder: &Path) -> Result<tempfile::NamedTempFile> {
             return Ok(temporary);
         }
     }
-    Err(Error::other("its temporary files disappear"))
+    Err(Error::other(
+        "temporary files keep being removed by another process",
+    ))
 }
 
-/// Takes the lock that keeps [`sweep`] away; `false` if that was there first.
+/// Takes the lock that [`sweep`] respects; `false` if `sweep` holds it or has removed the file.
 fn lock(file: &File) -> bool {
     match file.try_lock() {
         Ok(()) => is_linked(file),
@@ -260,8 +262,7 @@ fn fill<W: Write>(file: W, content: impl FnOnce(&mut dyn Write) -> Result<()>) -
         .map_err(|error| without_temporary_name(error.into_error()))
 }
 
-/// What the system said, without the temporary file's name, which says nothing to
-/// anybody.
+/// The system's message without the name of the temporary file, which means nothing to users.
 fn without_temporary_name(error: Error) -> Error {
     let text = error.to_string();
     match text.split_once(" at path ") {

@@ -1,4 +1,4 @@
-//! Writers that are killed: what has a name is whole, and what has none is swept.
+//! Killed writers: files are complete, and temporary files are swept.
 
 mod moments;
 
