@@ -1,4 +1,4 @@
-//! How well scores put the positive items first.
+//! How well scores rank the positive items above the negative ones.
 
 /// The area under the ROC curve and the average precision of scores.
 ///

@@ -18,7 +18,7 @@ use std::fmt;
 pub struct Summary {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation; `None` of no more numbers than `ddof`.
+    /// The standard deviation; `None` if there are at most `ddof` numbers.
     pub deviation: Option<f64>,
     /// What is subtracted from the count under the root.
     pub ddof: usize,
@@ -27,7 +27,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of some numbers; `None` of none.
+    /// The summary of `numbers`; `None` if there are none.
     pub fn from_values(numbers: &[f64], ddof: usize) -> Option<Self> {
         let count = numbers.len();
         if count == 0 {
@@ -43,7 +43,7 @@ impl Summary {
         })
     }
 
-    /// A mean and a deviation that others have published.
+    /// A published mean and deviation.
     pub fn published(mean: f64, deviation: f64, count: usize, ddof: usize) -> Self {
         Self {
             mean,
@@ -62,8 +62,8 @@ impl Summary {
         }
     }
 
-    /// The variance of a sample, whatever `ddof` the deviation has; `None` of fewer than
-    /// two numbers.
+    /// The sample variance (ddof 1), independent of the `ddof` of the deviation; `None` of fewer
+    /// than two numbers.
     pub(crate) fn sample_variance(&self) -> Option<f64> {
         let freedom = self.count.checked_sub(self.ddof).filter(|_| self.count > 1)?;
         let squares = self.deviation?.powi(2) * freedom as f64;
@@ -85,7 +85,7 @@ pub fn median(numbers: &[f64]) -> Option<f64> {
     Some((sorted[last / 2] + sorted[last.div_ceil(2)]) / 2.0)
 }
 
-/// `0.7500 ± 0.0500`, with as many digits as asked for (4).
+/// `0.7500 ± 0.0500`, with the precision of the format string (4 by default).
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(4);
