@@ -1,6 +1,6 @@
 //! `y = x W^T + b` and its gradient, on slices in row-major order.
 //!
-//! Rows are worked in blocks, so that the bias, the ReLU and its gate are
+//! Rows are processed in blocks, so that the bias, the ReLU and its gate are
 //! applied while a block is in cache.
 
 use std::borrow::Cow;
@@ -20,8 +20,8 @@ const ROWS: usize = 128;
 /// At most this many partial weight gradients are kept until they are added.
 const MAX_PARTIALS: usize = 32;
 
-/// From this many multiplications on, a single block is shared: the product in halves,
-/// the two of the gradients side by side.
+/// From this many multiplications on, a single block is split between two threads: the forward
+/// product in halves, the two products of the gradients in parallel.
 const SPLIT_FROM: usize = 1 << 20;
 
 /// `x W^T + b`, or its ReLU: rows x out.
@@ -51,14 +51,14 @@ pub fn forward<T: Element>(
     out
 }
 
-/// Few but long rows, as the embeddings of a batch: no blocks to share, but work for two
+/// Few but long rows, such as the embeddings of a batch: a single block, but enough work for two
 /// threads.
 fn is_single_block(rows: usize, block_rows: usize, in_features: usize, out_features: usize) -> bool {
     rows <= block_rows && rows * in_features * out_features >= SPLIT_FROM
 }
 
-/// `x W^T`, the first half of the outputs beside the second, whether there is a second
-/// thread or not.
+/// `x W^T` as two products, one for each half of the outputs, in parallel if there is a second
+/// thread.
 fn product_in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features: usize) -> Vec<T> {
     let x = Matrix::new(x, x.len() / in_features, in_features);
     let half = out_features / 2;
@@ -98,7 +98,7 @@ vectorised! {
     }
 }
 
-/// Which gradients somebody needs; that of the weight always.
+/// Which gradients are needed; that of the weight always is.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     /// That of the input.

@@ -1,4 +1,4 @@
-//! Parallel loops over blocks whose size depends on the shape alone.
+//! Parallel loops over blocks whose size depends only on the shape.
 //!
 //! A sum over rows is the sum of one partial result per block, added in the
 //! order of the blocks. How many threads share the blocks changes nothing in
@@ -126,7 +126,7 @@ pub fn share<B: Send, R: Send>(
     let take = || {
         while let Some((index, block)) = blocks.next() {
             let result = work(index, block);
-            // A panic in `work` goes on to the caller, so a poisoned lock matters to nobody.
+            // A panic in `work` propagates to the caller, so a poisoned lock is harmless.
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
         }

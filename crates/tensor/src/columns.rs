@@ -2,7 +2,7 @@
 //!
 //! A sum over rows stays in registers if the number of columns is known to the
 //! compiler, and a row that is read into an array can't overlap with what is
-//! written. Written plainly, every row's loop begins with checks of both.
+//! written. A plain loop checks both for every row.
 
 /// Runs `$body` for blocks of columns that cover `0..$width`: `$N` columns from `$at`
 /// on, `$N` being a constant.

@@ -1,7 +1,7 @@
 //! Sums over rows and over all numbers, with and without the gate of a ReLU, on slices.
 //!
 //! Rows are shared between threads in blocks of a fixed size, whose sums are added in
-//! their order: it depends on the shape alone.
+//! their order: the order depends only on the shape.
 
 use crate::blocks::{map, map_new};
 use crate::columns::part;
@@ -14,9 +14,9 @@ const SUMMED_ROWS: usize = 256;
 /// Products whose sum is one term of a [`dot`] product.
 const SUMMED_PRODUCTS: usize = 1 << 13;
 
-/// Sums of a [`dot`] product kept side by side, so that the next term need not wait for the
-/// last. A constant, for the same bits on all processors; twice as many would not stay in
-/// registers.
+/// Independent partial sums of a [`dot`] product, so that an addition need not wait for the
+/// previous one. A constant, so that all processors give the same bits; twice as many would not
+/// stay in registers.
 const LANES: usize = 32;
 
 /// The gradient where the output was above 0 and 0 elsewhere, and the sum of

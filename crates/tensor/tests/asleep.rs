@@ -1,4 +1,4 @@
-//! Threads that stay awake go to sleep in the end. In a program by itself: what
+//! Spin-waiting threads go to sleep. In a program of its own: what
 //! other tests use of the processor would be counted as well.
 
 #![cfg(target_os = "linux")]

@@ -75,7 +75,7 @@ fn gradient(gradients: &GradStore, of: &Var) -> Vec<f64> {
     gradient.flatten_all().unwrap().to_vec1().unwrap()
 }
 
-/// Both backward passes, each twice on the same tape: nothing is left behind.
+/// Both backward passes, each twice on the same tape: no gradient is left in an accumulator.
 fn all_gradients(loss: &Tensor, of: &[&Var]) -> Vec<Vec<f64>> {
     let passes = [loss.backward(), backward(loss), loss.backward(), backward(loss)];
     let mut found = passes

@@ -1,25 +1,24 @@
-//! A thread that has helped spins for a moment, waiting for the next piece of work.
+//! Spin-waiting: a thread that has helped stays awake for a moment, waiting for the next task.
 //!
 //! A step of training is dozens of loops of some ten microseconds with a little
 //! work between them. rayon's threads fall asleep in that time, and waking one
 //! takes as long as such a loop: an epoch of GCN-EGG on PROTEINS on two threads
 //! took 1.12 times as long.
 //!
-//! A thread that spins does what else there is to do, whatever it is. A thread that waits in
+//! A spinning thread runs any task of its pool. A thread that waits in
 //! [`parallel_for`](super::parallel_for) or [`join`](super::join) for others does not spin:
-//! it has to go on when they are done. One that waits in `rayon::join` or `scope` can't
-//! be told from one that has nothing to do; if it helps somebody there, it may go on
-//! later by the length of one task and what [`BUSY_LIMIT`] allows.
+//! it has to continue when they are done. One that waits in `rayon::join` or `scope` looks like an
+//! idle one; if it helps there, it may continue later by the length of one task and [`BUSY_LIMIT`].
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use rayon::Yield;
 
-/// How long nothing has to come before a thread goes to sleep.
+/// A thread goes to sleep after this long without a task.
 const IDLE_LIMIT: Duration = Duration::from_micros(200);
 
-/// After so long no further task is begun.
+/// No further task is begun after this long.
 const BUSY_LIMIT: Duration = Duration::from_millis(5);
 
 thread_local! {
@@ -27,9 +26,9 @@ thread_local! {
     static WAITS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// To be called at the end of a task: when it is over, its thread waits for more.
+/// Called at the end of a task: afterwards its thread spin-waits for the next one.
 ///
-/// The wait is a task by itself, since nobody may have to wait for it.
+/// The wait is a task of its own, so that no thread has to wait for it.
 pub(crate) fn spin_after_task() {
     if SPINS.get() || WAITS.get() > 0 {
         return;
@@ -38,14 +37,14 @@ pub(crate) fn spin_after_task() {
         return;
     };
     rayon::spawn(move || {
-        // Another thread may have taken it, or this one at a time when it waits for somebody.
+        // Another thread may have taken it, or this one while it waits for others.
         if rayon::current_thread_index() == Some(here) && WAITS.get() == 0 {
             spin();
         }
     });
 }
 
-/// Does what there is to do, until there has been nothing for a while.
+/// Runs tasks until there has been none for [`IDLE_LIMIT`].
 fn spin() {
     let Some(_spinning) = Spinning::begin() else {
         return;
@@ -64,8 +63,7 @@ fn spin() {
     }
 }
 
-/// One at a time on a thread: tasks that are done while it waits are not to wait
-/// on top of it.
+/// At most one spin-wait per thread: tasks that run during it must not start another.
 struct Spinning;
 
 impl Spinning {
@@ -85,7 +83,7 @@ impl Drop for Spinning {
     }
 }
 
-/// As long as it lives, its thread has others to wait for.
+/// While it exists, its thread waits for others.
 pub(crate) struct Waiting;
 
 impl Waiting {
@@ -121,7 +119,7 @@ mod tests {
         assert!(Spinning::begin().is_none());
         assert!(
             Spinning::begin().is_none(),
-            "who was refused has not ended the first"
+            "a refused one has not ended the first"
         );
         drop(first);
         assert!(Spinning::begin().is_some());
@@ -175,7 +173,7 @@ mod tests {
                 parallel_for(1, || ());
                 join(|| (), || ());
             }
-            assert_eq!(rayon::yield_local(), Some(Yield::Idle), "a task was left behind");
+            assert_eq!(rayon::yield_local(), Some(Yield::Idle), "a task is still queued");
         });
     }
 }

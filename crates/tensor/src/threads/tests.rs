@@ -11,7 +11,7 @@ pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
     pool.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// The pieces 0 to `count`, each as often as it was worked on.
+/// For each of the pieces 0 to `count`, how often it was run.
 fn worked(count: usize) -> Vec<usize> {
     let next = AtomicUsize::new(0);
     let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
