@@ -27,7 +27,7 @@ pub struct GeneratorState {
 }
 
 impl GeneratorState {
-    /// Where `rng` stands now.
+    /// The current state of `rng`.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a generator has 2^64 blocks of 16 words"
@@ -42,7 +42,7 @@ impl GeneratorState {
         }
     }
 
-    /// A generator that goes on from here.
+    /// A generator that continues from this state.
     pub fn generator(&self) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::from_seed(self.seed);
         rng.set_stream(self.stream);

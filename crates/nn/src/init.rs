@@ -1,4 +1,4 @@
-//! First values of parameters, from the seeded generator.
+//! Initial values of parameters, from the seeded generator.
 //!
 //! The numbers are drawn in f64 and rounded to the parameter's type, so that an
 //! f32 model starts at the rounded values of the f64 one. Only operations that
@@ -12,7 +12,7 @@ use rand_chacha::rand_core::Rng;
 use crate::check::check_float;
 use crate::{Error, Result};
 
-/// How a parameter gets its first values.
+/// How a parameter is initialised.
 ///
 /// # Example
 /// ```
@@ -64,7 +64,7 @@ impl Init {
         }
     }
 
-    /// A tensor of the given shape, drawn in row-major order.
+    /// A tensor of shape `shape`, drawn in row-major order.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a negative or non-finite bound or deviation,

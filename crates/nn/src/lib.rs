@@ -25,24 +25,24 @@
 //!
 //! [`Parameters`] keeps the named parameters and buffers of a model, and
 //! [`Scope`] is where layers register theirs. [`Linear`], [`BatchNorm1d`] and
-//! [`Mlp`] run forward and backward as fused operations; a [`Pass`] tells them
-//! whether to train. Values and gradients are PyTorch's, to rounding.
+//! [`Mlp`] run forward and backward as fused operations; a [`Pass`] selects training or evaluation.
+//! Values and gradients are PyTorch's, to rounding.
 //!
 //! - Losses: [`cross_entropy`], [`bce_with_logits`], [`mse`], [`mae`], each one
 //!   operation; no finite logit overflows.
 //! - [`Segments`]: sum, mean, maximum and softmax over the rows of each graph.
-//! - Layers give a [`Tracked`], a tensor whose gradient does not go over candle's sums; and
-//!   [`backward`] spares those of parameters the same (both are [`egg_tensor`]'s).
+//! - Layers return a [`Tracked`], a tensor with its own gradient accumulator; and
+//!   [`backward`] accumulates those of parameters the same way (both are [`egg_tensor`]'s).
 //! - [`Dropout`], from the generator of the [`Pass`].
 //! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
 //! - [`Plateau`] and [`EarlyStopping`].
-//! - [`Observer`]: the events of a run, and how to stop it; [`Silent`] ignores them.
-//! - [`Checkpoint`]: all of the above in one file, to go on from to the bit.
+//! - [`Observer`]: receives the events of a run and may stop it; [`Silent`] ignores them.
+//! - [`Checkpoint`]: all of the above in one file, from which training resumes bit for bit.
 //!
 //! Everything is f32 or f64, on the CPU, in parallel on rayon, and gives the
-//! same bits on any number of threads: sums are split into blocks by shape
-//! alone, and partial results are added in order. Random numbers come from the
-//! generator that is handed in. Bad input is a typed [`Error`], never a panic.
+//! same bits on any number of threads: the split of sums into blocks depends only on the shape, and
+//! partial results are added in order. Random numbers come from the caller's generator. Bad input
+//! is a typed [`Error`], never a panic.
 //!
 //! # With candle-nn
 //!

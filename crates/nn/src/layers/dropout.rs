@@ -1,4 +1,4 @@
-//! Dropout from the pass's own generator.
+//! Dropout, with random numbers from the generator of the pass.
 
 use egg_tensor::blocks::{map_chunks, map_new};
 use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply, vectorised};
@@ -126,7 +126,7 @@ vectorised! {
     /// What is kept, scaled, and 0 elsewhere.
     fn keep<T: Element>(x: &'a [T], kept: &'a [bool], scale: T, out: &'a mut [T]) -> () {
         for (out, (&x, &kept)) in out.iter_mut().zip(x.iter().zip(kept)) {
-            // Made in any case: without a branch there is nothing to guess.
+            // Computed in any case: no branch, so no misprediction.
             let scaled = x * scale;
             *out = if kept { scaled } else { T::zero() };
         }

@@ -50,7 +50,7 @@ pub fn bce_with_logits(
     pair_loss(Bce { pos_weight }, logits, targets, reduction)
 }
 
-/// The number that [`bce_with_logits`] is, without a tape.
+/// The value of [`bce_with_logits`], without a tape.
 ///
 /// # Errors
 /// As [`bce_with_logits`].

@@ -28,15 +28,11 @@ const BLOCK: usize = 1 << 13;
 /// far, this one included:
 /// `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`,
 /// `parameter -= rate / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + epsilon)`.
-///
-/// Steps are written into the parameters' own memory. A parameter without a
-/// gradient is left alone, its moments, decay and step count too, as PyTorch
-/// does.
-///
-/// What has all but vanished becomes 0: parameters below the root of the smallest
-/// normal number (1e-19 in f32), moments below that number itself. The weights of a
-/// unit that has died (ReLU) shrink under L2 decay without end, and once their
-/// products fall below the smallest normal number a step takes ten times as long.
+/// Steps are written into the parameters' own memory. A parameter without a gradient is not
+/// changed, nor are its moments and step count, as in PyTorch.
+/// Negligible values are flushed to 0: parameters below the root of the smallest normal number
+/// (1e-19 in f32), moments below that number itself. The weights of a dead ReLU unit shrink without
+/// bound under L2 decay, and once their products are subnormal a step takes ten times as long.
 ///
 /// # Example
 /// ```
@@ -61,7 +57,7 @@ pub struct Adam {
     slots: BTreeMap<String, Slot>,
 }
 
-/// A parameter and what is remembered of its gradients.
+/// A parameter and the moments of its gradients.
 #[derive(Debug)]
 struct Slot {
     parameter: Var,
@@ -70,7 +66,7 @@ struct Slot {
     second: CpuStorage,
 }
 
-/// Everything an [`Adam`] remembers, by the parameters' names.
+/// The state of an [`Adam`], by the parameters' names.
 ///
 /// # Example
 /// ```
@@ -94,7 +90,7 @@ pub struct AdamState {
     pub moments: BTreeMap<String, AdamMoments>,
 }
 
-/// What an [`Adam`] remembers of one parameter's gradients.
+/// The moments of one parameter's gradients.
 #[derive(Debug, Clone)]
 pub struct AdamMoments {
     /// How many steps the parameter took.
@@ -154,12 +150,12 @@ impl Adam {
         Ok(())
     }
 
-    /// Moves every parameter that has a gradient.
+    /// Updates every parameter that has a gradient.
     ///
     /// # Errors
     /// [`Error::Shape`] and [`Error::DType`] if a gradient is not of its
     /// parameter's shape or type, [`Error::Parameter`] if candle-nn's `Optimizer`,
-    /// which can't refuse one, set an invalid learning rate; then nothing is moved.
+    /// which can't refuse one, set an invalid learning rate; then no parameter is changed.
     pub fn step(&mut self, gradients: &GradStore) -> Result<()> {
         check_rate(self.config.learning_rate)?;
         for (name, slot) in &self.slots {
@@ -180,7 +176,7 @@ impl Adam {
         Ok(())
     }
 
-    /// A copy of all that is remembered.
+    /// A copy of the state.
     ///
     /// # Errors
     /// [`Error::Candle`] if a copy fails.
@@ -199,8 +195,8 @@ impl Adam {
         })
     }
 
-    /// Goes on from `state`: settings, moments and step counts. Nothing is
-    /// changed unless all fit.
+    /// Restores `state`: settings, moments and step counts. Nothing is changed unless all of it
+    /// fits.
     ///
     /// # Errors
     /// [`Error::MissingName`], [`Error::UnexpectedName`] and [`Error::Shape`]
@@ -273,7 +269,7 @@ fn storage(moment: &Tensor) -> Result<CpuStorage> {
 struct Kernel {
     /// L2 decay, added to the gradient.
     pull: f64,
-    /// What decoupled decay leaves of a parameter.
+    /// The factor of decoupled decay.
     shrink: f64,
     /// `1 - beta1`.
     first_share: f64,
@@ -348,8 +344,7 @@ vectorised! {
     }
 }
 
-/// `base^exponent` by squaring: the library's need not give the same bits on
-/// every platform.
+/// `base^exponent` by squaring: the standard library's may give other bits on other platforms.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut product = 1.0;
     while exponent > 0 {
@@ -362,8 +357,8 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
     product
 }
 
-/// One step of one parameter, whose memory candle lends out for the time. The
-/// moments are lent through a cell since the operation is called by `&self`.
+/// One step of one parameter, in memory that candle lends to the operation. The moments are in a
+/// cell because candle calls the operation by `&self`.
 struct Step<'a> {
     kernel: Kernel,
     moments: RefCell<(&'a mut CpuStorage, &'a mut CpuStorage)>,

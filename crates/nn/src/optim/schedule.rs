@@ -1,4 +1,4 @@
-//! Learning rates that fall when the loss does not.
+//! A learning rate schedule: reduced when the loss stops improving.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl Default for PlateauConfig {
     }
 }
 
-/// A fall of less than this is not made, PyTorch's `eps`.
+/// The rate is not reduced by less than this; PyTorch's `eps`.
 const MIN_DECREASE: f64 = 1e-8;
 
 /// Multiplies the learning rate by a factor when a metric, such as the

@@ -21,7 +21,7 @@ fn parameters(dtype: DType) -> Parameters {
     parameters
 }
 
-/// A store with the given gradients: those of `sum(parameter * gradient)`.
+/// A store with these gradients: those of `sum(parameter * gradient)`.
 pub(crate) fn gradients(parameters: &Parameters, values: &BTreeMap<String, Option<Stored>>) -> GradStore {
     let terms = values.iter().filter_map(|(name, gradient)| {
         let gradient = gradient.as_ref()?.tensor(parameters.dtype());
@@ -199,8 +199,8 @@ fn strided_gradients_are_supported() {
     }
 }
 
-/// The weights of a dead unit, whose only gradient is the decay's: they shrink to
-/// nothing, and nothing lingers among the numbers that are slow to compute with.
+/// The weights of a dead unit, whose only gradient is the decay's: they shrink to 0 without passing
+/// through slow subnormal numbers.
 #[test]
 fn vanishing_parameters_and_moments_become_zero() {
     let parameters = parameters(DType::F32);

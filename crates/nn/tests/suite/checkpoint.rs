@@ -1,4 +1,4 @@
-//! Checkpoints: going on to the bit, and files that are not what they should be.
+//! Checkpoints: resuming bit for bit, and damaged or foreign files.
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;

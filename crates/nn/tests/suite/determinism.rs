@@ -1,4 +1,4 @@
-//! The same bits on any number of threads.
+//! Results are bit-identical on any number of threads.
 
 use candle_core::{DType, Device, Tensor, Var};
 use egg_nn::{Mlp, MlpConfig, Parameters, Pass};

@@ -1,4 +1,4 @@
-//! A small run with every part: the same bits on any number of threads, and
+//! A small run with every part: bit-identical on any number of threads, and
 //! after a checkpoint.
 
 use std::path::Path;

@@ -372,7 +372,7 @@ fn unsupported_types_are_refused_and_integers_are_skipped() {
 
     let (parameters, _) = mlp(DType::F32);
     let map = parameters.to_var_map();
-    // The first name in their order, whatever that of the map.
+    // The first in the order of the names, not of the map.
     let refused = Parameters::from_var_map(&map, DType::F64, &Device::Cpu).unwrap_err();
     assert!(refused.to_string().starts_with("lins.0.bias is F32"), "{refused}");
     assert!(Parameters::from_var_map(&map, DType::U8, &Device::Cpu).is_err());

@@ -1,10 +1,10 @@
-//! The settings of Adam, checked once.
+//! The settings of Adam.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// How parameters are drawn towards 0 while training.
+/// Weight decay.
 ///
 /// # Example
 /// ```
