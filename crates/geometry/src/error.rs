@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The result of everything in this crate that looks at input.
+/// The result type of this crate.
 ///
 /// ```
 /// use egg_geometry::{GrassmannPoint, Result};
@@ -58,7 +58,7 @@ pub enum Error {
         /// Its number of columns.
         columns: usize,
     },
-    /// A list of points or matrices is too short for what was asked.
+    /// A list of points or matrices is too short.
     #[error("{what} has {found} elements; at least {needed} are needed")]
     TooFew {
         /// Which argument.
@@ -71,7 +71,7 @@ pub enum Error {
     /// A subspace dimension is not in `1..=m`.
     #[error("a subspace of R^{ambient} has a dimension from 1 to {ambient}, not {dimension}")]
     DimensionOutOfRange {
-        /// The dimension p that was asked for.
+        /// The requested dimension p.
         dimension: usize,
         /// The ambient dimension m.
         ambient: usize,
@@ -221,7 +221,7 @@ pub enum Error {
     Filter {
         /// `"f"` or `"derivative"`.
         function: &'static str,
-        /// The squared singular value it was asked for.
+        /// The squared singular value that was its argument.
         lambda: f64,
         /// What it gave.
         value: f64,

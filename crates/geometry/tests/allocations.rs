@@ -8,7 +8,7 @@ use egg_geometry::{Factors, Flatten, RankRule, Workspace, backend};
 use ndarray::{Array1, Array2};
 
 thread_local! {
-    /// Of this thread alone: the test harness has its own.
+    /// Of this thread only: the test harness has its own.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 

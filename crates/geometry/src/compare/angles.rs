@@ -44,7 +44,7 @@ fn arcsin<T: Scalar>(sine: T) -> T {
 ///
 /// let a = GrassmannPoint::from_orthonormal(array![[1.0f64], [0.0]])?;
 /// let b = GrassmannPoint::from_spanning(array![[1.0], [1e-12]].view())?;
-/// // arccos alone would say 0.
+/// // arccos would give 0.
 /// assert!((principal_angles(&a, &b)?[0] - 1e-12).abs() < 1e-16);
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```

@@ -13,9 +13,8 @@ use crate::scalar::Scalar;
 /// - `Isometric` multiplies those off the diagonal by `sqrt(2)`, so that the
 ///   Euclidean distance of two vectors is `||P_1 - P_2||_F` and dot products
 ///   are the projection kernel `tr(P_1 P_2)`.
-///
-/// A linear layer can learn either; anything that measures distances in the
-/// vectors (k-means, nearest neighbours, t-SNE, a kernel) wants `Isometric`.
+/// A linear layer can learn from either; what measures distances between the vectors (k-means,
+/// nearest neighbours, t-SNE, a kernel) needs `Isometric`.
 ///
 /// ```
 /// use egg_geometry::Flatten;
@@ -96,7 +95,7 @@ impl Flatten {
         if let Some(out) = flat.as_slice_mut() {
             self.write(matrix, out, |entry: T| entry)?;
         }
-        // sqrt(2) times an entry near the largest number is no number.
+        // sqrt(2) times an entry near the largest number overflows.
         check::finite("flattened matrix", &flat.view().insert_axis(Axis(0)))?;
         Ok(flat)
     }
@@ -161,7 +160,7 @@ impl Flatten {
         (length.saturating_mul(8).saturating_add(1).isqrt() - 1) / 2
     }
 
-    /// There is room for exactly the triangle of an m x m matrix.
+    /// Checks that `length` is that of the triangle of an m x m matrix.
     pub(crate) fn check_length(self, m: usize, found: usize) -> Result<()> {
         check::length("output", Self::length(m), found)
     }

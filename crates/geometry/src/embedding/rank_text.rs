@@ -1,4 +1,4 @@
-//! Rank rules as people write them: `threshold:0.8`.
+//! The text form of rank rules: `threshold:0.8`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,8 +27,8 @@ impl fmt::Display for RankRule {
     }
 }
 
-/// What [`Display`](fmt::Display) writes, with `=` in the place of `:` if one
-/// likes. The number is checked.
+/// The form that [`Display`](fmt::Display) writes; `=` is accepted instead of `:`. The number is
+/// checked.
 ///
 /// ```
 /// use egg_geometry::RankRule;

@@ -35,7 +35,7 @@ pub struct Rectified<T> {
     pub basis: Array2<T>,
     /// min(n, m) of them, descending.
     pub singular_values: Array1<T>,
-    /// How p came about.
+    /// How p was chosen.
     pub choice: RankChoice,
 }
 

@@ -2,9 +2,9 @@
 //! would allocate and use the slower `dsyev`.
 //!
 //! # Threads
-//! OpenBLAS threads inside rayon threads are a disaster (measured: 8 times
-//! slower, and they can spin for minutes), and results would depend on their
-//! number. [`use_one_thread`] is the one place that sets OpenBLAS to one
+//! OpenBLAS threads inside rayon threads are slow (measured: 8 times slower, and they can spin for
+//! minutes), and results would depend on their number.
+//! [`use_one_thread`] is the one place that sets OpenBLAS to one
 //! thread, before the first call this crate makes.
 
 use std::ffi::{CStr, c_char, c_int};
@@ -232,7 +232,7 @@ pub(super) fn eigh_in_place(
     }
 }
 
-/// Nothing: LAPACK inverts in place.
+/// Empty: LAPACK inverts in place.
 #[derive(Debug, Default)]
 pub(super) struct InvertWorkspace;
 
@@ -283,8 +283,8 @@ pub(super) fn invert_in_place(order: usize, a: &mut [f64], _: &mut InvertWorkspa
     Ok(())
 }
 
-/// The calls themselves, of every order that could matter to their vectors: from
-/// [`super::eigh_in_place`] they are reached by large matrices only.
+/// The calls themselves, for every relevant order: through [`super::eigh_in_place`] only large
+/// matrices reach them.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,7 +340,7 @@ mod tests {
             assert!(invert_in_place(3, &mut a, &mut InvertWorkspace).is_err());
         }
         assert!(eigh_in_place(3, &mut [1.0; 9], &mut [0.0; 2], &mut workspace).is_err());
-        // Finite, but not definite: LAPACK says so, and nothing is written outside.
+        // Finite, but not definite: LAPACK reports it and writes nothing outside the matrix.
         assert!(invert_in_place(2, &mut [1.0, 2.0, 2.0, 1.0], &mut InvertWorkspace).is_err());
     }
 

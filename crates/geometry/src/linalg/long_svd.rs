@@ -1,8 +1,7 @@
 //! The thin SVD of a long matrix (many more rows than columns, or the other way
 //! round) from SVDs of its blocks.
-//!
-//! A backend sums over whole columns, and its rounding grows with their length: of
-//! a singular value that is 0, LAPACK leaves 1,200 `eps ||A||_F` at 10^7 x 8. With
+//! A backend sums over whole columns, and its rounding grows with their length: a singular value
+//! that is 0 becomes 1,200 `eps ||A||_F` with LAPACK at 10^7 x 8. With
 //! `A_b = U_b S_b V_b^T` for the blocks of rows,
 //!
 //! ```text
@@ -10,7 +9,7 @@
 //! ```
 //!
 //! and B is decomposed the same way until it is short. Every step is as stable as
-//! an SVD of one block, so what is left grows with the number of levels alone.
+//! an SVD of one block, so the error grows only with the number of levels.
 
 use ndarray::{Array2, ArrayView2, LinalgScalar, s};
 

@@ -12,7 +12,7 @@ use crate::tuning::speed::{GRAM_HALVED_ORDER, PRODUCT_FEW_COLUMNS, PRODUCT_NARRO
 
 /// `C <- alpha A B + beta C`. With `beta = 0` what `C` held does not matter.
 ///
-/// Where the cuts are depends on the shape alone.
+/// The cuts depend only on the shape.
 pub(crate) fn multiply(
     alpha: f64,
     a: ArrayView2<'_, f64>,
@@ -51,7 +51,7 @@ pub(crate) fn multiply(
     }
 }
 
-/// `C <- A A^T`. The lower left quarter is the upper right one turned over, which saves a
+/// `C <- A A^T`. The lower left quarter is the transpose of the upper right one, which saves a
 /// quarter of the work.
 pub(crate) fn gram(a: ArrayView2<'_, f64>, c: &mut ArrayViewMut2<'_, f64>) {
     let order = a.nrows();
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// Small integers: every sum is exact, in whatever order.
+    /// Small integers: every sum is exact in any order.
     fn integers(rows: usize, columns: usize, seed: usize) -> Array2<f64> {
         Array2::from_shape_fn((rows, columns), |(i, j)| {
             ((7 * i + 3 * j + seed) % 5) as f64 - 2.0
@@ -232,7 +232,7 @@ mod tests {
             (3, 284, PRODUCT_FEW_COLUMNS),
         ] {
             let (a, b) = (flat(rows, inner, 0), flat(columns, inner, 4));
-            // What was there does not matter.
+            // The old content does not matter.
             let mut c = vec![f64::NAN; rows * columns];
             multiply_rows(-2.0, &a, &b, inner, &mut c);
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! For vectors of ordinary length the SVD is not needed: writing `f(theta)` for
-//! `V f(theta) V^T`, which takes the p x p matrix `D^T D` alone,
+//! `V f(theta) V^T`, which needs only the p x p matrix `D^T D`,
 //!
 //! ```text
 //! exp:        U cos(theta) + D sinc(theta)
@@ -29,12 +29,12 @@ use crate::manifold::point::GrassmannPoint;
 use crate::manifold::tangent::Tangent;
 use crate::scalar::Scalar;
 
-/// What to do about different dimensions.
+/// The remedy for different dimensions.
 const NO_PATH: &str = "no path joins Gr(p, m) to another Gr(q, m): rectify both with RankRule::Fixed(p), \
      or compare them by projector_distance, which takes any";
 
 /// The injectivity radius of Gr(p, m), 0 < p < m: pi/2. Within it the
-/// logarithm is unique and undoes the exponential.
+/// logarithm is unique and inverts the exponential.
 ///
 /// ```
 /// assert_eq!(egg_geometry::injectivity_radius::<f64>(), std::f64::consts::FRAC_PI_2);
@@ -43,11 +43,11 @@ pub fn injectivity_radius<T: Scalar>() -> T {
     T::FRAC_PI_2()
 }
 
-/// Tangent vectors up to this length are taken apart by `D^T D`: the error of
+/// Tangent vectors up to this length are decomposed by `D^T D`: the error of
 /// `eps theta^2` is then no more than a few eps.
 const SHORT: f64 = 4.0;
 
-/// A tangent vector `D = Q diag(theta) V^T`, taken apart.
+/// The decomposition `D = Q diag(theta) V^T` of a tangent vector.
 pub(crate) struct Turn<T> {
     angles: Array1<T>,
     /// `V^T`, one direction per row.
@@ -57,7 +57,7 @@ pub(crate) struct Turn<T> {
 }
 
 impl<T: Scalar> Turn<T> {
-    /// Refuses a vector so long that rounding leaves nothing of where it ends.
+    /// Refuses a vector so long that rounding leaves its endpoint undetermined.
     pub(crate) fn of(tangent: &Tangent<T>) -> Result<Self> {
         let matrix = tangent.matrix();
         let length = tangent.norm().as_f64();
@@ -182,9 +182,8 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// vectors here (in the basis) and `r_i` the parts of those of `other`
     /// outside, `||r_i|| = sin theta_i`: the logarithm for `theta / sin`, the
     /// inverse retraction for `1 / cos`.
-    ///
-    /// Where cosines crowd, the vectors are mixed at random, but there f is
-    /// constant to rounding, so it does not matter.
+    /// Where cosines are tied, the vectors are arbitrary in their span, but there f is constant to
+    /// rounding, so it does not matter.
     pub(crate) fn lift(
         &self,
         other: &Self,
@@ -242,8 +241,8 @@ impl<T: Scalar> GrassmannPoint<T> {
     }
 
     /// Carries the tangent vector `vector` along the geodesic with initial
-    /// velocity `direction` to its end, without turning it: lengths and angles
-    /// stay. The result is tangent at `self.exp(direction)`.
+    /// velocity `direction` to its endpoint by parallel transport: lengths and angles stay.
+    /// The result is tangent at `self.exp(direction)`.
     ///
     /// # Errors
     /// As [`exp`](Self::exp), for either vector.

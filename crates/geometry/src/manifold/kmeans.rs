@@ -23,8 +23,8 @@ pub enum CentreKind {
     /// for points of any dimensions.
     #[default]
     Extrinsic,
-    /// The Karcher mean, for the geodesic distance; points of one dimension. One
-    /// that has not converged after 200 steps serves as it is.
+    /// The Karcher mean, for the geodesic distance; points of one dimension. One that has not
+    /// converged after 200 steps is used as it is.
     Karcher,
 }
 
@@ -93,7 +93,7 @@ pub struct GrassmannKMeans {
     pub max_iterations: usize,
 }
 
-/// What k-means found.
+/// The result of k-means.
 ///
 /// ```
 /// # use egg_geometry::{GrassmannKMeans, GrassmannPoint};
@@ -305,7 +305,7 @@ impl<T: Scalar> Assignment<T> {
     fn of(points: &[GrassmannPoint<T>], centres: &[GrassmannPoint<T>], kind: CentreKind) -> Result<Self> {
         let distances = cross_distances(points, centres, kind.distance(), Extension::Projector)?;
         let nearest = distances.rows().into_iter().map(|row| {
-            // The first of equals, so that ties are settled the same way always.
+            // The first of equals, so that ties are broken deterministically.
             row.iter()
                 .copied()
                 .enumerate()

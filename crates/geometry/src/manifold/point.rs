@@ -217,7 +217,7 @@ impl<T: Scalar> GrassmannPoint<T> {
         self.basis.view()
     }
 
-    /// Gives the basis away.
+    /// Returns the basis, consuming the point.
     ///
     /// ```
     /// # use egg_geometry::GrassmannPoint;
@@ -229,7 +229,7 @@ impl<T: Scalar> GrassmannPoint<T> {
         self.basis
     }
 
-    /// The dimension m of the space around.
+    /// The dimension m of the ambient space.
     ///
     /// ```
     /// # use egg_geometry::GrassmannPoint;

@@ -50,7 +50,7 @@ impl<T: Scalar> Tangent<T> {
         self.matrix.view()
     }
 
-    /// Gives the matrix away.
+    /// Returns the matrix, consuming the tangent vector.
     ///
     /// ```
     /// # use egg_geometry::GrassmannPoint;

@@ -1,4 +1,4 @@
-//! Matrices, rank rules and gradients that are none: every function refuses
+//! Invalid matrices, rank rules and gradients: every function refuses
 //! them with the error its documentation names, and the message tells the
 //! numbers.
 

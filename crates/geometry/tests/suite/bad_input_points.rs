@@ -1,4 +1,4 @@
-//! Bases, projectors and flattened matrices that are none: every function
+//! Invalid bases, projectors and flattened matrices: every function
 //! refuses them with the error its documentation names, and the message tells
 //! the numbers.
 

@@ -1,5 +1,4 @@
-//! The edges of the family Gr(p, m), and matrices that lie in memory in unusual
-//! ways.
+//! Degenerate cases of Gr(p, m), and matrices with unusual memory layouts.
 
 use crate::strategies::{gaussian, orthonormal, projectors_apart, random_point, rebased, rng};
 use approx::{abs_diff_eq, assert_abs_diff_eq};
@@ -10,7 +9,7 @@ use egg_geometry::{
 };
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array, s};
 
-/// Gr(m, m) has one point. Everything works there and nothing is far away.
+/// Gr(m, m) has one point: every function works there, and every distance is 0.
 fn check_whole_space(m: usize) {
     let made = [
         GrassmannPoint::from_orthonormal(orthonormal(m, m, 1)).unwrap(),
@@ -180,7 +179,7 @@ fn results_are_independent_of_memory_layout() {
             let tangent = point.project_to_tangent(view).unwrap();
             assert!(tangent.norm() <= 1e-13, "project_to_tangent, {name}");
         });
-        // A point keeps the memory it is given; everything works on it.
+        // A point keeps the layout of its basis; every function accepts it.
         for_every_layout(&point.basis().to_owned(), |name, view| {
             for basis in [view.to_owned(), view.reversed_axes().to_owned().reversed_axes()] {
                 let odd = GrassmannPoint::from_orthonormal(basis).unwrap();

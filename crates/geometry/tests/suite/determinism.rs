@@ -1,4 +1,4 @@
-//! The same bits on any number of threads.
+//! Results are bit-identical on any number of threads.
 
 use crate::strategies::{gaussian, random_point, rng, tangent_of_length};
 use egg_geometry::{

@@ -18,7 +18,7 @@ const RULES: [RankRule; 9] = [
     RankRule::Energy(1.0),
 ];
 
-/// The largest, the least normal, the least of all, and company.
+/// The largest, the smallest normal, the smallest subnormal number, and others.
 fn extremes<T: Scalar>() -> Vec<T> {
     let least = T::min_positive_value() * T::epsilon();
     assert!(least > T::zero() && least / T::rounded(2.0) == T::zero());
@@ -353,7 +353,7 @@ fn long_uneven_steps_reach_the_right_point() {
 }
 
 /// Sizes in the hundreds of thousands of millions, which only an empty or a
-/// broadcast view can have, are refused before memory is asked for.
+/// broadcast view can have, are refused before memory is allocated.
 #[test]
 fn unaddressable_sizes_are_refused() {
     let nothing = Array2::<f64>::zeros((0, 1 << 40));

@@ -184,7 +184,7 @@ fn f32_angles_keep_f32_accuracy() {
             |m: &Matrix| GrassmannPoint::from_orthonormal(m.array().mapv(|entry| entry as f32)).unwrap();
         let angles = principal_angles(&single(&case.a), &single(&case.b)).unwrap();
         for (angle, exact) in angles.iter().zip(&case.exact) {
-            // Rounding the bases to f32 alone moves the angles by about sqrt(m) eps.
+            // Rounding the bases to f32 moves the angles by about sqrt(m) eps.
             let tolerance = 4.0 * f64::from(f32::EPSILON) * (case.a.shape.0 as f64).sqrt();
             assert!(
                 abs_diff_eq!(f64::from(*angle), exact, epsilon = tolerance),

@@ -1,6 +1,6 @@
 //! The gradient of the projector against central differences, and its
 //! behaviour where the gradient of an SVD breaks down. (Cuts inside a tie, which no rule
-//! makes, are tested beside the code.)
+//! makes, are tested next to the code.)
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_geometry::{Factors, Flatten, RankRule, Workspace};

@@ -1,5 +1,5 @@
 //! Which directions are kept of matrices with known singular values, from one row to
-//! ten million: the noise that a rank is told from must not grow with the rows.
+//! ten million: the noise level of the rank must not grow with the rows.
 
 use egg_geometry::{RankRule, Scalar, rectify, rectify_nodes};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -59,7 +59,7 @@ fn rotation(rng: &mut ChaCha8Rng) -> Array2<f64> {
     v
 }
 
-/// Spectra that end in `weakest`: falling evenly, flat before it, and two values alone.
+/// Spectra that end in `weakest`: falling evenly, flat before it, and two values only.
 fn spectra(weakest: f64, most: usize) -> Vec<Vec<f64>> {
     let falling = |count: usize| -> Vec<f64> {
         let last = count.saturating_sub(1).max(1) as f64;
@@ -148,7 +148,7 @@ fn columns_from_1_to_0_005_are_all_kept() {
     }
 }
 
-/// Whatever is asked for, and however the entries are spread.
+/// For every rule, and for any spread of the entries.
 #[test]
 fn nonzero_columns_have_a_direction() {
     for n in row_counts() {

@@ -129,7 +129,7 @@ proptest! {
                     prop_assert!(found.inertia <= 1e-25, "{:e}", found.inertia);
                 }
                 if clusters >= distinct && copies_are_exact {
-                    // Exact copies are never told apart.
+                    // Exact copies always get the same label.
                     prop_assert!((0..7 - distinct).all(|k| found.labels[k] == found.labels[k + distinct]));
                 }
             }
@@ -247,7 +247,7 @@ proptest! {
     }
 }
 
-/// With clusters to spare the labels settle all the same: every assignment
+/// The labels converge even with more clusters than distinct points: every assignment
 /// gives the same ones.
 #[test]
 fn duplicated_points_converge() {

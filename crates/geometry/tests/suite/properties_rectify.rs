@@ -104,7 +104,7 @@ proptest! {
         let rectified = rectify(h.view(), rule).unwrap();
         let p = rectified.projector();
         prop_assert!(abs_diff_eq!(p.dot(&p), p, epsilon = 1e-13));
-        prop_assert_eq!(&p, &p.t(), "symmetric to the bit, whatever the kernels");
+        prop_assert_eq!(&p, &p.t(), "exactly symmetric on all kernels");
         prop_assert!(abs_diff_eq!(p.diag().sum(), rectified.choice.p as f64, epsilon = 1e-13));
         prop_assert!(orthonormality_defect(rectified.basis.view()) <= 1e-13);
     }
@@ -297,7 +297,7 @@ proptest! {
             prop_assert_eq!(projector, &projector.t());
             prop_assert!(abs_diff_eq!(*projector, one.projector(), epsilon = 1e-14));
         }
-        // embed_batch wants one m: cut or pad the columns.
+        // embed_batch needs one m: cut or pad the columns.
         let same: Vec<Array2<f64>> = matrices
             .iter()
             .map(|h| Array2::from_shape_fn((h.nrows(), m), |(row, column)| h[[row, column % h.ncols()]]))

@@ -118,7 +118,7 @@ fn diagonal_matrix_is_filtered_entrywise() {
                 abs_diff_eq!(found, expected, epsilon = 1e-12),
                 "{n} x {m}, {filter:?}"
             );
-            // Isometric is the Frobenius norm, whatever the basis.
+            // Isometric is the Frobenius norm in any basis.
             let turned = h.dot(&orthonormal(m, m, 3));
             let norm = embedded(&turned, &filter, Flatten::Isometric);
             let square: f64 = Flatten::Upper

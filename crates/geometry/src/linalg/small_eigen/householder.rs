@@ -1,22 +1,20 @@
-//! From a symmetric matrix to a tridiagonal one by Householder reflections
+//! Reduction of a symmetric matrix to tridiagonal form by Householder reflections
 //! `1 - tau v v^T`, and their product.
-//!
-//! The tridiagonal matrix comes with its rows in reverse order: what the first row gives is its
-//! last entry. Reduction from the first row on finds the large eigenvalues
-//! there, and QL iteration, which begins at the other end, then takes a tenth
-//! fewer rotations.
+//! The tridiagonal matrix has its rows in reverse order: the first row gives its last entry.
+//! Reduction from the first row on finds the large eigenvalues there, and QL iteration, which
+//! begins at the other endpoint, then takes a tenth fewer rotations.
 
 use pulp::Simd;
 
 use super::super::padded::{Aligned, start_of_vector, vectors, vectors_mut};
 
-/// Below this the squares of what a reflection would take away count as nothing,
-/// the matrix being scaled to entries of 1: squares near the least number there is
-/// have few digits, and a reflection made of them is none.
+/// Squares of the entries to eliminate count as 0 below this, for a matrix scaled to entries of 1:
+/// squares near the smallest number have few digits, and a reflection computed from them would not
+/// be orthogonal.
 const NOTHING: f64 = 1e-280;
 
-/// What is left of a positive semidefinite matrix counts as nothing if its diagonal adds
-/// up to no more than this share of the whole: rounding alone leaves as much.
+/// The rest of a positive semidefinite matrix counts as 0 if its trace is at most this share of the
+/// whole: rounding leaves as much.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// What is known of the signs of a matrix's eigenvalues.
@@ -27,13 +25,12 @@ pub(crate) enum Definiteness {
     Unknown,
 }
 
-/// Reduces the symmetric matrix in `a` to the tridiagonal one of `diag` and `off_diag`, both from
-/// their ends; row k of `a` keeps reflection k, its `v`, and `tau` the rest of it. All three are
-/// 0 before.
-///
-/// Of a semidefinite matrix no more is reduced than there is: `tau`, and with it the
-/// reflections, stay 0 from where the rest is rounding. Matrices from few distinct rows are
-/// such, and those whose eigenvalues fall fast.
+/// Reduces the symmetric matrix in `a` to the tridiagonal one of `diag` and `off_diag`, both in
+/// reverse order; row k of `a` stores the vector `v` of reflection k, and `tau` its factor. All
+/// three are 0 before.
+/// The reduction of a semidefinite matrix stops early: `tau`, and with it the reflections, stay 0
+/// where the rest is rounding, as for matrices from few distinct rows and those whose eigenvalues
+/// decay fast.
 #[inline(always)]
 pub(super) fn reduce<S: Simd>(
     simd: S,
@@ -47,14 +44,14 @@ pub(super) fn reduce<S: Simd>(
     scratch.reset(5 * stride);
     let scratch = scratch.get_mut();
     scratch.fill(0.0);
-    // The reflection that rows still wait for, and what it subtracts:
+    // The pending reflection, and what it subtracts:
     // `row_i -= v_i w + w_i v`.
     let (mut v, rest) = scratch.split_at_mut(stride);
     let (w, rest) = rest.split_at_mut(stride);
     // The reflection after it, and `S v` of the rows below.
     let (mut next, rest) = rest.split_at_mut(stride);
     let (product, left) = rest.split_at_mut(stride);
-    // The diagonal of what is left, ahead of the rows.
+    // The diagonal of the rest, ahead of the rows.
     for i in 0..order {
         left[i] = a[i * stride + i];
     }
@@ -118,7 +115,7 @@ pub(super) fn reduce<S: Simd>(
     }
 }
 
-/// `left_i -= 2 v_i w_i`; the sum of what is left, regardless of signs.
+/// `remaining_i -= 2 v_i w_i`; returns the sum of the absolute values.
 #[inline(always)]
 fn subtract_diagonal<S: Simd>(simd: S, v: &[f64], w: &[f64], left: &mut [f64]) -> f64 {
     let mut sum = simd.splat_f64s(0.0);
@@ -278,7 +275,7 @@ fn splat_four<S: Simd>(simd: S, factor: f64, values: &[f64]) -> [S::f64s; 4] {
     ]
 }
 
-/// What a step does to the rows below its own.
+/// The update of the rows below the current one, applied together with the next reflection.
 struct Waiting<'a> {
     v: &'a [f64],
     w: &'a [f64],

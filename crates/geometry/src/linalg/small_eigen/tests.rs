@@ -1,4 +1,4 @@
-//! Against the defining equations, for the spectra and shapes that break such
+//! Residuals of the defining equations, for spectra and shapes that are difficult for QL
 //! iterations.
 
 use ndarray::{Array1, Array2, ArrayView2};
@@ -55,8 +55,8 @@ fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], memory: &mut S
     true
 }
 
-/// Whichever way they are made, the vectors are the same, ties included: they come
-/// from the same rotations.
+/// Some vectors equal those of the full decomposition bit for bit, ties included: they are products
+/// of the same rotations.
 #[track_caller]
 fn assert_some_are_those_of_all(all: ArrayView2<'_, f64>, eigen: &mut Decomposition<'_>) {
     let order = all.nrows();
@@ -109,8 +109,8 @@ fn every_order_is_decomposed() {
     }
 }
 
-/// Squares of entries that are so small have few digits, or none. (Found by
-/// random input: the vectors were orthogonal to 1e-6.)
+/// Squares of such small entries are subnormal and have few digits, or none. (Found by random
+/// input: the vectors were orthogonal to 1e-6.)
 #[test]
 fn entries_with_subnormal_squares_are_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -195,7 +195,7 @@ fn matrices_of_any_scale_are_decomposed() {
     for scale in [1e-307, 1e-160, 1e-30, 1e30, 1e150, 5e306] {
         assert_decomposed(&(&a * scale), &mut memory);
     }
-    // Denormals have few digits, but they are numbers.
+    // Subnormal numbers have few digits, but are valid.
     let mut rows = [5e-324, 0.0, 0.0, 5e-324];
     let mut values = [f64::NAN; 2];
     assert!(eigh_in_place(2, &mut rows, &mut values, &mut memory));
@@ -227,7 +227,7 @@ proptest! {
         repeated: bool,
         decay in 0.0..8.0f64,
     ) {
-        // As they come from graphs: rectified, few rows, rows that repeat.
+        // As from graphs: behind a ReLU, few rows, repeated rows.
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut h = Array2::from_shape_simple_fn((rows, order), || rng.random_range(-1.0..1.0f64).max(0.0));
         for (column, mut entries) in h.columns_mut().into_iter().enumerate() {
@@ -245,7 +245,7 @@ proptest! {
     }
 }
 
-/// A reduction ends where a semidefinite matrix does, and what it leaves out is rounding.
+/// The reduction of a semidefinite matrix stops at its numerical rank, and what it leaves out is rounding.
 #[test]
 fn rank_deficient_reduction_stops_early() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
@@ -307,7 +307,7 @@ fn solve_at_an_eigenvalue_matches_the_spectral_sum() {
             for (vector, value) in vectors.rows().into_iter().zip(&values).take(order - 1) {
                 expected.scaled_add(b.dot(&vector) / (lambda - value), &vector);
             }
-            // In company: each row has its own lambda.
+            // Among others: each row has its own lambda.
             let mut rows = Array2::from_shape_fn((3, order), |(_, column)| b[column]);
             let lambdas = [2.0 * lambda, lambda, 1.5 * lambda];
             form.solve(&lambdas, rows.as_slice_mut().unwrap(), &mut workspace);

@@ -1,5 +1,5 @@
-//! A symmetric matrix in the form `A = s Q T Q^T`, T tridiagonal, and what can be
-//! had of it without its eigenvectors: solutions of `(lambda - A) x = b`.
+//! A symmetric matrix in the form `A = s Q T Q^T`, T tridiagonal, and solutions of `(lambda - A) x
+//! = b` from it, without eigenvectors.
 
 use pulp::{Simd, WithSimd};
 
@@ -7,7 +7,7 @@ use super::super::padded::{Aligned, WIDEST, load};
 use super::householder::{self, Definiteness};
 use crate::scalar::power_of_two_below;
 
-/// The form, and the room for it.
+/// The form, in reusable memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TridiagonalForm {
     pub(super) order: usize,
@@ -18,13 +18,13 @@ pub(crate) struct TridiagonalForm {
     /// The vectors of reflections whose product is Q; order x stride.
     pub(super) householder: Aligned,
     pub(super) tau: Vec<f64>,
-    /// The diagonal of T, from its end.
+    /// The diagonal of T, in reverse order.
     pub(super) diag: Vec<f64>,
-    /// Entry k stands between entries k and k + 1 of `diag`; the last is unused.
+    /// The off-diagonal of T: entry k is between entries k and k + 1 of `diag`; the last is unused.
     pub(super) off_diag: Vec<f64>,
 }
 
-/// Memory for solutions.
+/// Scratch memory of [`TridiagonalForm::solve`].
 #[derive(Debug, Default)]
 pub(crate) struct SolveWorkspace {
     /// Right sides, and then solutions, in rows of whole vectors.
@@ -32,7 +32,7 @@ pub(crate) struct SolveWorkspace {
     /// One of them in reverse order, as T is.
     reversed: Vec<f64>,
     pivots: Vec<f64>,
-    /// The two diagonals above them.
+    /// The two superdiagonals above them.
     above: Vec<f64>,
     far_above: Vec<f64>,
 }
@@ -97,7 +97,7 @@ impl TridiagonalForm {
             above,
             far_above,
         };
-        // Where T has nothing any more; in reverse order that comes first.
+        // The zero rows of T; in reverse order they come first.
         let ended = self.diag.iter().zip(&self.off_diag);
         let ended = ended.take_while(|(d, b)| **d == 0.0 && **b == 0.0).count();
         for (row, lambda) in padded.get_mut().chunks_exact_mut(self.stride).zip(lambda) {

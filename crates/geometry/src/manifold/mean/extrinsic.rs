@@ -244,8 +244,8 @@ mod tests {
 
     use super::*;
 
-    /// The mean of one dimension as it was computed before the dimension could be
-    /// free: whoever gives the dimension gets the same bits as then.
+    /// The mean of one dimension as it was computed before the dimension could be free: with a
+    /// fixed dimension the result is bit-identical.
     fn of_one_dimension<T: Scalar>(points: &[GrassmannPoint<T>], dimension: usize) -> (Array2<T>, T) {
         let ambient = points[0].ambient();
         let total: T = points.iter().map(|_| T::one()).sum();

@@ -102,7 +102,10 @@ fn kept_only_projectors_and_gradients_match_full_decomposition() {
             }
         }
     }
-    assert!(fewer > 300, "only {fewer} were decomposed for the kept alone");
+    assert!(
+        fewer > 300,
+        "only {fewer} were decomposed for the kept directions only"
+    );
 }
 
 /// As training does it, in f32 all along.
