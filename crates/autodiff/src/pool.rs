@@ -1,8 +1,8 @@
-//! Memory that is handed out and comes back.
+//! A pool of reusable memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Objects that are expensive to grow, kept from one use to the next.
+/// Objects that are expensive to grow, reused.
 #[derive(Debug)]
 pub(crate) struct Pool<S> {
     idle: Mutex<Vec<S>>,
@@ -23,7 +23,7 @@ impl<S: Default> Pool<S> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `count` objects, in no order that matters.
+    /// Takes `count` objects, in any order.
     pub(crate) fn take(&self, count: usize) -> Vec<S> {
         let mut idle = self.idle();
         let rest = idle.len().saturating_sub(count);
@@ -36,7 +36,7 @@ impl<S: Default> Pool<S> {
         self.idle().extend(objects);
     }
 
-    /// One object, which comes back by itself.
+    /// Borrows one object, which returns to the pool when dropped.
     pub(crate) fn lend(&self) -> Loan<'_, S> {
         let object = self.idle().pop().unwrap_or_default();
         Loan {
@@ -46,7 +46,7 @@ impl<S: Default> Pool<S> {
     }
 }
 
-/// An object of a pool for the time of its life.
+/// An object borrowed from a pool.
 pub(crate) struct Loan<'a, S: Default> {
     pool: &'a Pool<S>,
     object: Option<S>,

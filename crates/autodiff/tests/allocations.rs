@@ -56,7 +56,7 @@ fn steady(graphs: usize, embed: impl Fn(&Tensor, &[usize]) -> Result<Tensor>) ->
     Ok(allocations)
 }
 
-// One test: two at once would count each other's.
+// One test: two concurrent ones would count each other's allocations.
 #[test]
 fn allocations_per_step_are_independent_of_the_number_of_graphs() -> Result<()> {
     // ndarray's own matrix product, used without OpenBLAS, packs into a buffer

@@ -1,4 +1,4 @@
-//! No NaN and no infinity comes out where none went in.
+//! Finite input never gives NaN or infinity.
 
 use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};

@@ -88,7 +88,7 @@ fn gradients_at_right_angles_are_finite() {
     );
 }
 
-/// Where single angles can't be told apart, or are at an end of their range, a
+/// Where single angles are tied, or are at an endpoint of their range, a
 /// loss that treats them alike still has a derivative.
 #[test]
 fn smooth_losses_match_differences_at_degenerate_angles() {

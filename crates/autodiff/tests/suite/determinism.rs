@@ -1,4 +1,4 @@
-//! The same bits on any number of threads.
+//! Results are bit-identical on any number of threads.
 
 use candle_core::{DType, Tensor, Var};
 use egg_autodiff::{Embedder, Filter, Flatten, RankRule, SoftEmbedder, leverage, svd};

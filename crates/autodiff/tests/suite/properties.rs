@@ -1,5 +1,4 @@
-//! The order of the nodes does not matter to the value, and goes through to the
-//! gradient.
+//! Values are invariant, and gradients equivariant, to the order of the nodes.
 
 use std::cell::RefCell;
 

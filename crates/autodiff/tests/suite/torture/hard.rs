@@ -19,7 +19,7 @@ fn clear_cut<T: Number>() -> f64 {
     if T::GRAM_IS_EXACT { 1e-2 } else { 1e-3 }
 }
 
-/// What the conditioning allows the projector to be off by.
+/// The error of the projector that the conditioning allows.
 ///
 /// f32 data are decomposed in f64, by their Gram matrix: what is left is the
 /// rounding of the result, and the noise of that matrix over the gap of its
@@ -52,7 +52,7 @@ fn wobble<T: Number>(sigma: f64, first: f64) -> f64 {
     }
 }
 
-/// Whether the rank hangs on a value that lies within rounding of a bound. (Bounds
+/// Whether the rank depends on a value that lies within rounding of a bound. (Bounds
 /// are raised by the noise of the input.)
 fn hangs_on_rounding<T: Number>(rule: RankRule, sigma: &[f64]) -> bool {
     let first = sigma[0];
@@ -92,7 +92,7 @@ fn norm(sigma: &[f64]) -> f64 {
     sigma.iter().map(|sigma| sigma * sigma).sum::<f64>().sqrt()
 }
 
-/// Memory that goes from one matrix to the next, as in a training loop.
+/// Memory that is reused from matrix to matrix, as in a training loop.
 #[derive(Default)]
 pub(crate) struct Memory {
     factors: Factors,
@@ -183,7 +183,7 @@ pub(crate) fn judge<T: Number>(
     tally.require(gradient.iter().all(|entry| entry.is_finite()), || {
         format!("gradient not finite: {}", about())
     });
-    // What training has: the triangle alone, and its gradient.
+    // As in training: only the triangle, and its gradient.
     let length = Flatten::length(m);
     let (mut flat, mut by_triangle) = (vec![T::rounded(0.0); length], Array2::zeros(h.dim()));
     let weights_of_g = ndarray::Array1::from(upper_weights(&g));
@@ -231,7 +231,7 @@ pub(crate) fn judge<T: Number>(
     }
 }
 
-/// The fused operation gives the same bits, forwards and backwards.
+/// The fused operation is bit-identical, forwards and backwards.
 fn through_the_tape<T: Number>(
     specimen: &Specimen<T>,
     rule: RankRule,

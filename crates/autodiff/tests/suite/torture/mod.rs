@@ -1,4 +1,4 @@
-//! Numerical torture: random matrices from a zoo of shapes and degeneracies, each
+//! A numerical stress test: random matrices of many shapes and degeneracies, each
 //! in f32 or f64, with a rule of each kind and a soft cut, against an SVD in
 //! double-double arithmetic.
 //!
@@ -57,7 +57,7 @@ fn family_tally<T: Number>(family: Family, count: usize, seed: u64) -> Tally {
     (0..count)
         .into_par_iter()
         .map_init(Memory::default, |memory, index| {
-            // A stream of numbers for each matrix, whatever the threads do.
+            // A stream of random numbers for each matrix, independent of the threads.
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(((index as u64) << 8) | family as u64);
             let mut tally = Tally::default();
