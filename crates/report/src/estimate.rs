@@ -1,4 +1,4 @@
-//! A mean, its spread, and what they were worked out from.
+//! A mean, its spread, and the measurements behind them.
 
 // Numbers in a file are no index: what they point at may not be there.
 #![warn(clippy::indexing_slicing)]
@@ -18,7 +18,7 @@ use crate::number;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Estimate {
-    /// The mean; NaN if nothing was measured.
+    /// The mean; NaN without measurements.
     #[serde(with = "number")]
     pub mean: f64,
     /// The standard deviation, if it is known.
@@ -40,8 +40,8 @@ impl Default for Estimate {
 }
 
 impl Estimate {
-    /// Of some measurements; `ddof` is subtracted from their count under the
-    /// root. There is no deviation of no more numbers than `ddof`.
+    /// The estimate from measurements; `ddof` is subtracted from their count under the root. At
+    /// most `ddof` numbers have no deviation.
     pub fn from_values(values: &[f64], ddof: usize) -> Self {
         let Some(summary) = Summary::from_values(values, ddof) else {
             return Self::default();
@@ -53,8 +53,7 @@ impl Estimate {
         }
     }
 
-    /// The deviation of several measurements: of a single one there is none to
-    /// show, whatever `ddof` makes of it.
+    /// The deviation, if there are several measurements; a single one has none for any `ddof`.
     ///
     /// ```
     /// use egg_report::Estimate;

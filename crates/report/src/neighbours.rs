@@ -1,4 +1,4 @@
-//! Which rows are nearest to which.
+//! Nearest neighbours of rows.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::embedding::Embedding;
 
-/// Of every point the nearest others with their distances, in order; ties by number.
+/// The nearest other points of every point with their distances, in order; ties by index.
 pub(crate) fn nearest(points: &[&[f32]], count: usize) -> Vec<Vec<(f32, usize)>> {
     let of = |i: usize| {
         let mut distances: Vec<(f32, usize)> = (0..points.len())
@@ -24,7 +24,7 @@ pub(crate) fn nearest(points: &[&[f32]], count: usize) -> Vec<Vec<(f32, usize)>>
     (0..points.len()).into_par_iter().map(of).collect()
 }
 
-/// Eight sums side by side, which is what vectors are made for.
+/// Eight independent partial sums, so that the loop is vectorised.
 fn distance(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0f32; 8];
     let (a, b) = (a.chunks(8), b.chunks(8));
@@ -37,9 +37,9 @@ fn distance(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl Embedding {
-    /// Of every row whether its class is the commonest among the `count` nearest
-    /// other rows (of equally common ones that of the nearest counts); `None` of a
-    /// row without a class, or with no other. Distances are those of the rows, or of
+    /// For every row, whether its class is the commonest among the `count` nearest other rows (of
+    /// equally common ones that of the nearest counts); `None` for a row without a class, or
+    /// without other rows. Distances are those of the rows, or of
     /// the map once they are [reduced](Self::reduce).
     ///
     /// The share of `true` is the leave-one-out accuracy of a nearest-neighbour

@@ -1,4 +1,4 @@
-//! How to do it again.
+//! How to reproduce a run: command, settings, versions.
 
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ pub(super) fn section(page: &mut Page, records: &[Record]) {
         }
         if record.config != Value::Null {
             let text = match &record.config {
-                // Text stays text: a TOML file, say.
+                // Strings are shown as they are: a TOML file, for example.
                 Value::String(text) => text.clone(),
                 value => serde_json::to_string_pretty(value).unwrap_or_default(),
             };

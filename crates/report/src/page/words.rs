@@ -1,4 +1,4 @@
-//! What a page says before and after its charts.
+//! The text of a page: numbers, summary, notes.
 
 use egg_results::Verdict;
 
@@ -66,7 +66,7 @@ fn kind(record: &Record) -> &'static str {
     }
 }
 
-/// What the name in `protocol` is the name of.
+/// The label of the field `protocol`.
 pub(super) fn settings_word(record: &Record) -> &'static str {
     match record.kind {
         Kind::Cluster => "preset",
@@ -235,7 +235,7 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
     sentences
 }
 
-/// What the caller wants readers to know.
+/// The notes of the records.
 pub(super) fn notes(page: &mut Page, records: &[Record]) {
     let mut seen: Vec<&str> = Vec::new();
     for note in records.iter().flat_map(|record| &record.notes) {

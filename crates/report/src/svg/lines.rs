@@ -1,4 +1,4 @@
-//! Lines with bands, and the frame that other charts share.
+//! Line charts with bands, and the axes that other charts share.
 
 use plotters::prelude::*;
 
@@ -9,7 +9,7 @@ use super::pixels::{counted, fine};
 use super::scale::{Scale, Unit, drawable};
 use crate::error::Result;
 
-/// A place on a line, with the band around it.
+/// A point of a line, with the band around it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -51,7 +51,7 @@ pub(crate) fn frame<'a>(
     builder
         .margin_top(fine(8))
         .margin_right(fine(right))
-        // Letters of the upright title are higher than the library thinks.
+        // Letters of the vertical title are higher than the library assumes.
         .margin_left(fine(4))
         .margin_bottom(fine(2))
         .set_label_area_size(LabelAreaPosition::Left, fine(left))
@@ -127,7 +127,7 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
         .flat_map(|point| {
             let spread = if drawable(point.spread) { point.spread } else { 0.0 };
             let (low, high) = (point.y - spread, point.y + spread);
-            // A share is never more than all.
+            // Shares are at most 1.
             if unit == Unit::Percent && (0.0..=1.0).contains(&point.y) {
                 [low.max(0.0), high.min(1.0)]
             } else {
@@ -146,7 +146,7 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
             .copied()
     };
     let (mut low, high) = (quantile(0.0)?, quantile(1.0)?);
-    // Bands reach below zero where nothing was.
+    // Bands reach below zero although no value does.
     if points.iter().all(|point| point.y >= 0.0) {
         low = low.max(0.0);
     }
@@ -157,7 +157,7 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
     } else {
         high
     };
-    // Some room, but not to the next round number.
+    // Some margin, but not up to the next round number.
     let room = 0.04 * (high - low);
     let floor = if low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
     Some(Scale::new(low, high, unit, 5).trimmed((low - room).max(floor), high + room))
@@ -214,7 +214,7 @@ fn draw_line(
     Ok(())
 }
 
-/// Upright strips, at most 60, that show what all lines are at their x.
+/// Vertical strips, at most 60, that show the values of all lines at their x on hovering.
 fn strips(chart: &Frame<'_>, lines: &[Line], x_axis: &Axis, y_axis: &Axis, y: &Scale) -> Vec<Hit> {
     let mut places: Vec<f64> = lines
         .iter()

@@ -1,11 +1,11 @@
-//! From numbers to pixels. What a record claims may be larger than any picture: it
-//! stops at the largest one instead of starting anew at zero.
+//! Conversion of numbers to pixels. Numbers in a record may be larger than any picture: they are
+//! clamped, and never wrap around.
 
 /// Plotters places everything on whole pixels, which shows in curves: a pixel
 /// here is a tenth of one.
 pub(crate) const FINE: i32 = 10;
 
-/// More than anybody looks at, and few enough to be added up and multiplied.
+/// The largest size: larger than any screen, and small enough that sums and products don't overflow.
 const MOST: u32 = 1 << 16;
 
 /// Pixels to fine ones.
@@ -13,13 +13,13 @@ pub(crate) fn fine(pixels: u32) -> i32 {
     i32::try_from(pixels).unwrap_or(i32::MAX).saturating_mul(FINE)
 }
 
-/// The nearest whole number; 0 for what is none.
+/// The nearest integer; 0 for NaN.
 #[expect(clippy::cast_possible_truncation, reason = "a cast from f64 saturates")]
 pub(crate) fn nearest(pixels: f64) -> i32 {
     pixels.round() as i32
 }
 
-/// Letters, rows or columns, to be given so many pixels each.
+/// A count of letters, rows or columns, clamped so that it can be multiplied by a number of pixels.
 pub(crate) fn counted(things: usize) -> u32 {
     u32::try_from(things).unwrap_or(MOST).min(MOST)
 }

@@ -6,19 +6,19 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use super::pixels::nearest;
 
-/// What is written at ticks and shown on hovering.
+/// The unit of an axis: how numbers are written at ticks and on hovering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// The number itself.
     Plain,
     /// A hundred times the number.
     Percent,
-    /// Nothing between whole numbers.
+    /// Integers only.
     Whole,
 }
 
 impl Unit {
-    /// For reading: enough digits to compare.
+    /// Formats a number with enough digits to compare.
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             _ if !value.is_finite() => "not finite".to_owned(),
@@ -42,13 +42,13 @@ pub(crate) struct Scale {
     unit: Unit,
 }
 
-/// What can be drawn: anything larger has no place beside the rest.
+/// Whether a number can be drawn: finite and of moderate size.
 pub(crate) fn drawable(value: f64) -> bool {
     value.is_finite() && value.abs() < 1e12
 }
 
 impl Scale {
-    /// Holds all drawable values, with about `count` ticks; `None` of none.
+    /// A scale that covers all drawable values, with about `count` ticks; `None` if there are none.
     pub(crate) fn around(values: impl IntoIterator<Item = f64>, unit: Unit, count: usize) -> Option<Self> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.into_iter().filter(|&value| drawable(value)) {
@@ -105,13 +105,12 @@ impl Scale {
         self
     }
 
-    /// Into the range, for what lies outside it.
+    /// Clamps a value to the range.
     pub(crate) fn clamp(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
 
-    /// The same for the end of a band: a share is never less than nothing or more
-    /// than all.
+    /// The same for a bound of a band: shares lie between 0 and 1.
     pub(crate) fn bound(&self, value: f64) -> f64 {
         let value = match self.unit {
             Unit::Percent => value.clamp(0.0, 1.0),
@@ -120,7 +119,7 @@ impl Scale {
         self.clamp(value)
     }
 
-    /// What is written at a tick: as many digits as tell it from the next.
+    /// The label of a tick, with enough digits to distinguish it from the next.
     pub(crate) fn label(&self, tick: f64) -> String {
         let factor = if self.unit == Unit::Percent { 100.0 } else { 1.0 };
         let (tick, step) = (tick * factor, self.step * factor);
@@ -147,7 +146,7 @@ impl Ranged for Scale {
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
         let share = (value - self.low) / (self.high - self.low);
-        // Far outside is outside, not an overflow.
+        // Values far outside the range must not overflow.
         let share = share.clamp(-2.0, 3.0);
         from + nearest(f64::from(to - from) * share)
     }

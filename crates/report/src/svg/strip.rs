@@ -23,7 +23,7 @@ pub fn test_scores(methods: &[&Method], colours: &[usize], ddof: usize) -> Resul
     scores(&format!("test {metric}"), methods, colours, ddof)
 }
 
-/// The same of any score, by its name.
+/// The same for any score, by its name.
 pub(crate) fn scores(
     metric: &str,
     methods: &[&Method],
@@ -46,7 +46,7 @@ pub(crate) fn scores(
     let Some(x) = Scale::around(scores.iter().flatten().copied(), unit, 5) else {
         return Ok(None);
     };
-    // No share is less than nothing or more than all.
+    // Shares lie between 0 and 1.
     let x = match unit {
         Unit::Percent => {
             let (low, high) = (x.low.max(0.0), x.high.min(1.0));

@@ -93,8 +93,8 @@ fn embeddings_of_few_rows_render() {
         assert_eq!(chart.is_some(), rows > 0, "{rows} rows");
     }
     let broken = Embedding::new("graphs", 2, vec![1.0; 3], vec![None; 2]).unwrap_err();
-    assert!(broken.to_string().contains("3 given, 4 expected"), "{broken}");
-    // A file may say anything.
+    assert!(broken.to_string().contains("found 3, expected 4"), "{broken}");
+    // A file may contain anything.
     let mut odd = Embedding {
         classes: vec![None; 5],
         rows: Some(Rows {
@@ -137,7 +137,7 @@ fn non_finite_rows_are_left_out() {
     assert!(large.map.unwrap().x.iter().all(|x| x.is_finite()));
 }
 
-/// A record may say anything of its rows: what is not there is not shown.
+/// A record may claim more rows than it has: missing ones are not shown.
 #[test]
 fn missing_rows_are_left_out() {
     for columns in [0, 1, 2, 1 << 33, usize::MAX / 2 + 1, usize::MAX] {

@@ -1,4 +1,4 @@
-//! Runs that never were: to look at the page, and to test it.
+//! Made-up runs, to inspect the page and to test it.
 
 use egg_report::{
     Clustering, Confusion, Data, Embedding, Epoch, Estimate, Kind, Losses, Method, RankBin, Ranks, Record,

@@ -1,4 +1,4 @@
-//! What is on a page.
+//! The content of a page.
 
 use egg_report::{Clustering, Embedding, Estimate, Kind, Method, Record, Repetition, render};
 
@@ -76,7 +76,7 @@ fn runs_on_the_same_data_are_compared() {
     let page = render(&[first.clone(), elsewhere]).unwrap();
     assert!(!page.contains("against EGG"));
 
-    // The same name twice: told apart by the runs' titles.
+    // The same name twice: distinguished by the runs' titles.
     let page = render(&[first.clone(), run("again", "EGG", [0.7, 0.7, 0.7])]).unwrap();
     assert!(page.contains("EGG (one)") && page.contains("EGG (again)"));
     let page = render(&[first.clone(), first]).unwrap();
@@ -90,7 +90,7 @@ fn equal_scores_are_reported_equal_and_the_reference_is_first() {
     assert!(page.contains("egg 0.8 does the same as sum on every split."));
     assert!(!page.contains("not told apart"));
     assert!(page.find(">egg 0.8</span>").unwrap() < page.find(">sum</span>").unwrap());
-    // No axis reaches beyond all of it.
+    // No axis reaches beyond 100 %.
     assert!(page.contains(">100.0<") && !page.contains(">100.2<"));
 }
 

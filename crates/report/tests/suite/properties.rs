@@ -1,4 +1,4 @@
-//! Nothing panics, whatever a file says, and what is written is read again.
+//! Arbitrary files never cause a panic, and records round-trip.
 
 use std::path::Path;
 
