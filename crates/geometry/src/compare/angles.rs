@@ -50,7 +50,7 @@ fn arcsin<T: Scalar>(sine: T) -> T {
 /// ```
 pub fn principal_angles<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>) -> Result<Array1<T>> {
     a.check_ambient(b)?;
-    linalg::ready();
+    linalg::init_backend();
     let (larger, smaller) = by_dimension(a, b);
     let overlap = larger.basis().t().dot(&smaller.basis());
     let mut angles = T::singular_values(overlap.view())?;
@@ -147,7 +147,7 @@ pub fn principal_vectors<T: Scalar>(
     b: &GrassmannPoint<T>,
 ) -> Result<PrincipalVectors<T>> {
     a.check_ambient(b)?;
-    linalg::ready();
+    linalg::init_backend();
     let overlap = a.basis().t().dot(&b.basis());
     let Svd { u, s: cosines, vt } = T::svd(overlap.view())?;
     let mut left = a.basis().dot(&u);

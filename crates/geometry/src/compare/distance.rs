@@ -303,7 +303,7 @@ pub fn projector_distance<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T
 /// `sum sin^2 theta_i` as the squared norm of what of the smaller subspace lies
 /// outside the larger: no cancellation for subspaces that are nearly equal.
 pub(crate) fn sum_of_squared_sines<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>) -> T {
-    linalg::ready();
+    linalg::init_backend();
     let (larger, smaller) = by_dimension(a, b);
     let overlap = larger.basis().t().dot(&smaller.basis());
     let outside = residual(larger.basis(), smaller.basis(), overlap.view());

@@ -164,7 +164,7 @@ pub(crate) fn from_squared_overlaps<T: Scalar>(
     points: &[GrassmannPoint<T>],
     f: impl Fn(usize, usize, T) -> T + Sync,
 ) -> Array2<T> {
-    linalg::ready();
+    linalg::init_backend();
     let stacked = Stacked::new(points);
     let tiles = stacked.tiles();
     let pairs: Vec<(usize, usize)> = (0..tiles.len())

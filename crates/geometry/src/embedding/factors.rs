@@ -166,7 +166,7 @@ impl Factors {
     /// Fixes p, regardless of the rule and of ties, capped by what is stored:
     /// for tests of cuts that no rule makes.
     #[cfg(test)]
-    fn hold_rank(&mut self, p: usize) {
+    fn fix_rank(&mut self, p: usize) {
         let highest = match self.rest {
             Rest::Null => self.choice.numerical_rank,
             Rest::Unknown => self.stored,

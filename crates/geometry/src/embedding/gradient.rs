@@ -210,7 +210,7 @@ impl Factors {
             multiply(1.0, x.view(), dropped, 0.0, a);
             return;
         }
-        take_out(kept, a, within);
+        project_out(kept, a, within);
         multiply(-1.0, x.view(), dropped, 1.0, a);
         match self.rest() {
             // The rest of A lies in the null space, where lambda_j = 0.
@@ -229,8 +229,8 @@ impl Factors {
                 };
                 inverse.apply(a, rows, solve);
                 // The components of the solution along stored directions are noise.
-                take_out(kept, a, within);
-                take_out(dropped, a, within);
+                project_out(kept, a, within);
+                project_out(dropped, a, within);
             }
         }
         self.divide_by_gaps::<T>(&mut x);
@@ -247,7 +247,7 @@ impl Factors {
 }
 
 /// `A <- A - A U^T U` for orthonormal rows `U`.
-fn take_out(rows: ArrayView2<'_, f64>, a: &mut ArrayViewMut2<'_, f64>, within: &mut Vec<f64>) {
+fn project_out(rows: ArrayView2<'_, f64>, a: &mut ArrayViewMut2<'_, f64>, within: &mut Vec<f64>) {
     let mut within = matrix_in(within, a.nrows(), rows.nrows());
     multiply(1.0, a.view(), rows.t(), 0.0, &mut within);
     multiply(-1.0, within.view(), rows, 1.0, a);

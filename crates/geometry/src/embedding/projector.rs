@@ -31,7 +31,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// # Ok::<(), egg_geometry::Error>(())
     /// ```
     pub fn projector(&self) -> Array2<T> {
-        linalg::ready();
+        linalg::init_backend();
         on_span_of(self.basis().view())
     }
 

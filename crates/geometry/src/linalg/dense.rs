@@ -128,7 +128,7 @@ pub fn multiply(
 ) -> Result<()> {
     check::shape("right factor", &b, (a.ncols(), b.ncols()))?;
     check::shape("product", &c.view(), (a.nrows(), b.ncols()))?;
-    linalg::ready();
+    linalg::init_backend();
     linalg::multiply(alpha, a, b, beta, c);
     Ok(())
 }

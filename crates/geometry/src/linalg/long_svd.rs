@@ -33,11 +33,11 @@ pub(super) fn svd<T: Decompose + LinalgScalar>(a: ArrayView2<'_, T>) -> Result<S
     let (rows, columns) = a.dim();
     if rows < columns {
         let Svd { u, s, vt } = svd(a.t())?;
-        let turned = |factor: Array2<T>| factor.reversed_axes().as_standard_layout().into_owned();
+        let rotated = |factor: Array2<T>| factor.reversed_axes().as_standard_layout().into_owned();
         return Ok(Svd {
-            u: turned(vt),
+            u: rotated(vt),
             s,
-            vt: turned(u),
+            vt: rotated(u),
         });
     }
 
@@ -56,10 +56,10 @@ pub(super) fn svd<T: Decompose + LinalgScalar>(a: ArrayView2<'_, T>) -> Result<S
     }
     let whole = T::svd(stacked.view())?;
     for block in 0..count {
-        let turn = whole.u.slice(s![block * columns..(block + 1) * columns, ..]);
+        let rotation = whole.u.slice(s![block * columns..(block + 1) * columns, ..]);
         let mut part = u.slice_mut(s![bounds(block), ..]);
-        let turned = part.dot(&turn);
-        part.assign(&turned);
+        let rotated = part.dot(&rotation);
+        part.assign(&rotated);
     }
     Ok(Svd {
         u,

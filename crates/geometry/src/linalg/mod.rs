@@ -141,7 +141,7 @@ macro_rules! decompose {
         impl Decompose for $scalar {
             fn svd(a: ArrayView2<'_, Self>) -> Result<Svd<Self>> {
                 if long_svd::is_long(a.dim()) {
-                    ready();
+                    init_backend();
                     return long_svd::svd(a);
                 }
                 dispatch!(svd(a))
@@ -290,7 +290,7 @@ pub(crate) fn least_sine(ambient: usize) -> f64 {
 ///
 /// With `openblas`, ndarray's `dot` is OpenBLAS too: this makes sure that it
 /// runs on one thread before the first product.
-pub(crate) fn ready() {
+pub(crate) fn init_backend() {
     #[cfg(feature = "openblas")]
     lapack::use_one_thread();
 }

@@ -142,7 +142,7 @@ impl SvdFactors {
         };
         let (n, m, k) = (u.nrows(), vt.ncols(), s.len());
         check::shape("gradient of the matrix", &out.view(), (n, m))?;
-        linalg::ready();
+        linalg::init_backend();
         let upstream: Array2<f64> = Array2::from_shape_fn((n + 1 + m, k), |(row, column)| {
             upstream[row * k + column].as_f64()
         });

@@ -54,7 +54,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// ```
     pub fn from_orthonormal(basis: Array2<T>) -> Result<Self> {
         check_basis(&basis.view())?;
-        linalg::ready();
+        linalg::init_backend();
         let tolerance = orthonormality_tolerance::<T>(basis.nrows());
         let gram = basis.t().dot(&basis);
         let deviation = gram

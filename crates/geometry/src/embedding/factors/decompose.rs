@@ -37,7 +37,7 @@ impl Factors {
         rule.validate()?;
         check::has_columns("H", &h)?;
         check::finite("H", &h)?;
-        linalg::ready();
+        linalg::init_backend();
 
         let (rows, columns) = h.dim();
         let mut directions = std::mem::take(&mut self.directions);

@@ -122,7 +122,7 @@ impl SoftFactors {
         check::has_columns("H", &h)?;
         flatten.check_length(m, out.len())?;
         check::finite("H", &h)?;
-        linalg::ready();
+        linalg::init_backend();
         self.shape = h.dim();
         let Workspace {
             scaled,

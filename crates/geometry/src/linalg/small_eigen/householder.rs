@@ -11,7 +11,7 @@ use super::super::padded::{Aligned, start_of_vector, vectors, vectors_mut};
 /// Squares of the entries to eliminate count as 0 below this, for a matrix scaled to entries of 1:
 /// squares near the smallest number have few digits, and a reflection computed from them would not
 /// be orthogonal.
-const NOTHING: f64 = 1e-280;
+const NEGLIGIBLE_SQUARE: f64 = 1e-280;
 
 /// The rest of a positive semidefinite matrix counts as 0 if its trace is at most this share of the
 /// whole: rounding leaves as much.
@@ -50,13 +50,13 @@ pub(super) fn reduce<S: Simd>(
     let (w, rest) = rest.split_at_mut(stride);
     // The reflection after it, and `S v` of the rows below.
     let (mut next, rest) = rest.split_at_mut(stride);
-    let (product, left) = rest.split_at_mut(stride);
+    let (product, remaining) = rest.split_at_mut(stride);
     // The diagonal of the rest, ahead of the rows.
     for i in 0..order {
-        left[i] = a[i * stride + i];
+        remaining[i] = a[i * stride + i];
     }
     let negligible = match definiteness {
-        Definiteness::Semidefinite => ROUNDING * left.iter().sum::<f64>(),
+        Definiteness::Semidefinite => ROUNDING * remaining.iter().sum::<f64>(),
         Definiteness::Unknown => -1.0,
     };
     for k in 0..order {
@@ -64,7 +64,7 @@ pub(super) fn reduce<S: Simd>(
         let from = start_of_vector(k);
         update(simd, &mut head[from..], &v[from..], &w[from..], v[k], w[k]);
         diag[order - 1 - k] = head[k];
-        left[k] = 0.0;
+        remaining[k] = 0.0;
         if k + 1 == order {
             break;
         }
@@ -77,7 +77,7 @@ pub(super) fn reduce<S: Simd>(
 
         // Rows are brought up to date in the pass that multiplies them by the
         // next reflection: each is read and written once per step.
-        let waiting = Waiting {
+        let pending = PendingUpdate {
             v: &v[from..],
             w: &w[from..],
             next: &next[from..],
@@ -85,7 +85,7 @@ pub(super) fn reduce<S: Simd>(
         let mut fours = below.chunks_exact_mut(4 * stride);
         let mut i = first;
         for four in &mut fours {
-            let sums = waiting.four_rows(simd, four, stride, from, [&v[i..i + 4], &w[i..i + 4]]);
+            let sums = pending.four_rows(simd, four, stride, from, [&v[i..i + 4], &w[i..i + 4]]);
             product[i..i + 4].copy_from_slice(&sums);
             i += 4;
         }
@@ -108,7 +108,7 @@ pub(super) fn reduce<S: Simd>(
             *w = simd.mul_add_e_f64s(half, *v, simd.mul_f64s(t, *product));
         }
         if negligible >= 0.0
-            && subtract_diagonal(simd, &v[from..], &w[from..], &mut left[from..]) <= negligible
+            && subtract_diagonal(simd, &v[from..], &w[from..], &mut remaining[from..]) <= negligible
         {
             break;
         }
@@ -117,13 +117,13 @@ pub(super) fn reduce<S: Simd>(
 
 /// `remaining_i -= 2 v_i w_i`; returns the sum of the absolute values.
 #[inline(always)]
-fn subtract_diagonal<S: Simd>(simd: S, v: &[f64], w: &[f64], left: &mut [f64]) -> f64 {
+fn subtract_diagonal<S: Simd>(simd: S, v: &[f64], w: &[f64], remaining: &mut [f64]) -> f64 {
     let mut sum = simd.splat_f64s(0.0);
     let minus_two = simd.splat_f64s(-2.0);
     let parts = vectors::<S>(v).iter().zip(vectors::<S>(w));
-    for (left, (v, w)) in vectors_mut::<S>(left).iter_mut().zip(parts) {
-        *left = simd.mul_add_e_f64s(simd.mul_f64s(minus_two, *v), *w, *left);
-        sum = simd.add_f64s(sum, simd.abs_f64s(*left));
+    for (remaining, (v, w)) in vectors_mut::<S>(remaining).iter_mut().zip(parts) {
+        *remaining = simd.mul_add_e_f64s(simd.mul_f64s(minus_two, *v), *w, *remaining);
+        sum = simd.add_f64s(sum, simd.abs_f64s(*remaining));
     }
     simd.reduce_sum_f64s(sum)
 }
@@ -146,7 +146,7 @@ pub(super) fn accumulate<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64]
 /// Rows `x` become `x Q^T`: coefficients in the basis of the tridiagonal matrix
 /// (in order, not in reverse) become those of the matrix itself.
 #[inline(always)]
-pub(super) fn to_original<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
+pub(super) fn to_matrix_basis<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
     for k in (0..(a.len() / stride).saturating_sub(1)).rev() {
         reflect_rows(simd, stride, k, a, tau[k], rows);
     }
@@ -154,7 +154,13 @@ pub(super) fn to_original<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64
 
 /// The reverse, `x Q`.
 #[inline(always)]
-pub(super) fn to_tridiagonal<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
+pub(super) fn to_tridiagonal_basis<S: Simd>(
+    simd: S,
+    stride: usize,
+    a: &[f64],
+    tau: &[f64],
+    rows: &mut [f64],
+) {
     // There is none for the last row.
     let reflections = (a.len() / stride).saturating_sub(1);
     for (k, tau) in tau[..reflections].iter().enumerate() {
@@ -198,7 +204,7 @@ fn reflect<S: Simd>(simd: S, row: &[f64], v: &mut [f64], first: usize) -> Reflec
     let head = v[first];
     v[first] = 0.0;
     let rest = dot(simd, v, v);
-    if rest < NOTHING {
+    if rest < NEGLIGIBLE_SQUARE {
         v.fill(0.0);
         v[first] = 1.0;
         return Reflection {
@@ -276,13 +282,13 @@ fn splat_four<S: Simd>(simd: S, factor: f64, values: &[f64]) -> [S::f64s; 4] {
 }
 
 /// The update of the rows below the current one, applied together with the next reflection.
-struct Waiting<'a> {
+struct PendingUpdate<'a> {
     v: &'a [f64],
     w: &'a [f64],
     next: &'a [f64],
 }
 
-impl Waiting<'_> {
+impl PendingUpdate<'_> {
     /// Brings four rows up to date and multiplies them by the next reflection:
     /// four at once, so that what they share is loaded once.
     #[inline(always)]

@@ -192,7 +192,7 @@ impl WithSimd for LargestVectors<'_> {
                 }
             }
         }
-        householder::to_original(simd, stride, form.householder.get(), &form.tau, z);
+        householder::to_matrix_basis(simd, stride, form.householder.get(), &form.tau, z);
     }
 }
 

@@ -10,10 +10,10 @@
 use super::rotations::Rotations;
 
 /// Sweeps per eigenvalue; two or three are usual.
-const MOST_SWEEPS: usize = 60;
+const MAX_SWEEPS: usize = 60;
 
 /// Below this a squared cosine is 0, and the next step divides by nothing.
-const NO_COSINE: f64 = 1e-290;
+const TINY_COSINE: f64 = 1e-290;
 
 /// Replaces `diag` by the eigenvalues of the tridiagonal matrix and records the `rotations` of rows
 /// that diagonalise it. `off_diag[k]` is between entries k and k + 1 of the diagonal; its last
@@ -49,7 +49,7 @@ pub(super) fn diagonalise(diag: &mut [f64], off_diag: &mut [f64], rotations: &mu
             if last == first {
                 break;
             }
-            if sweeps == MOST_SWEEPS {
+            if sweeps == MAX_SWEEPS {
                 return false;
             }
             sweeps += 1;
@@ -97,7 +97,7 @@ fn sweep(diag: &mut [f64], off_diag: &mut [f64], rotations: &mut Rotations, firs
         let gamma_before = gamma;
         gamma = numerator * inverse;
         diag[i + 1] = gamma_before + (d - gamma);
-        if cos2 > NO_COSINE {
+        if cos2 > TINY_COSINE {
             // gamma^2 / cos2, without waiting for either.
             q2 = numerator * numerator / (r2 * q2);
             sign_of_q *= 1f64.copysign(gamma);

@@ -13,10 +13,10 @@ use crate::tuning::speed::SMALL_EIGEN_ORDER;
 /// How far `Z^T Lambda Z` is from A and `Z Z^T` from 1, in units of
 /// `eps order |A|` and `eps order`.
 fn defects(a: &Array2<f64>, memory: &mut SmallEigen) -> (f64, f64) {
-    defects_given(a, Definiteness::Unknown, memory)
+    defects_with(a, Definiteness::Unknown, memory)
 }
 
-fn defects_given(a: &Array2<f64>, definiteness: Definiteness, memory: &mut SmallEigen) -> (f64, f64) {
+fn defects_with(a: &Array2<f64>, definiteness: Definiteness, memory: &mut SmallEigen) -> (f64, f64) {
     let order = a.nrows();
     let mut rows: Vec<f64> = a.iter().copied().collect();
     let mut eigen = memory
@@ -239,7 +239,7 @@ proptest! {
         }
         let mut memory = SmallEigen::default();
         for definiteness in [Definiteness::Unknown, Definiteness::Semidefinite] {
-            let (residual, orthogonality) = defects_given(&h.t().dot(&h), definiteness, &mut memory);
+            let (residual, orthogonality) = defects_with(&h.t().dot(&h), definiteness, &mut memory);
             prop_assert!(residual <= 8.0 && orthogonality <= 8.0, "{residual} {orthogonality}");
         }
     }
@@ -254,7 +254,7 @@ fn rank_deficient_reduction_stops_early() {
         for rank in [0, 1, 2, 5, order] {
             let h = Array2::from_shape_simple_fn((rank, order), || rng.random_range(-1.0..1.0f64));
             let a = h.t().dot(&h);
-            let (residual, orthogonality) = defects_given(&a, Definiteness::Semidefinite, &mut memory);
+            let (residual, orthogonality) = defects_with(&a, Definiteness::Semidefinite, &mut memory);
             assert!(
                 residual <= 8.0 && orthogonality <= 8.0,
                 "{residual} {orthogonality}"

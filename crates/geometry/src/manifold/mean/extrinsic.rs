@@ -162,7 +162,7 @@ pub fn weighted_extrinsic_mean_within<T: Scalar>(
     check::weights(weights, points.len())?;
     let ambient = points[0].ambient();
     check_dimensions(&dimensions, ambient)?;
-    linalg::ready();
+    linalg::init_backend();
     let total: T = weights.iter().copied().sum();
     let width: usize = points.iter().map(GrassmannPoint::dimension).sum();
     // The mean projector is W W^T for W = [sqrt(w_i) U_i].
@@ -278,7 +278,7 @@ mod tests {
     }
 
     fn assert_same_bits_as_before<T: Scalar>() {
-        linalg::ready();
+        linalg::init_backend();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for m in 1..=9 {
             for count in 1..=6 {

@@ -72,7 +72,7 @@ fn gradients_of_degenerate_matrices_are_finite() {
         assert!(by_rule.p <= by_rule.numerical_rank);
         for p in 0..=by_rule.numerical_rank {
             // Every cut, inside ties too.
-            factors.hold_rank(p);
+            factors.fix_rank(p);
             held_at_ties += usize::from(p > 0 && factors.choice().gap < 1e-14);
             let out = factors.gradient(h.view(), w.view(), &mut workspace).unwrap();
             assert!(
@@ -143,7 +143,7 @@ fn check_exact_tie<T: Scalar>(h: &Array2<f64>, lambda: &[f64], p: usize, toleran
     let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
     let all = RankRule::Threshold(0.0);
     factors.compute(narrow(h).view(), all, &mut workspace).unwrap();
-    factors.hold_rank(p);
+    factors.fix_rank(p);
     assert_eq!((factors.choice().p, factors.choice().gap), (p, 0.0), "{what}");
     let mut distinct = lambda.to_vec();
     distinct.sort_by(f64::total_cmp);
@@ -242,7 +242,7 @@ fn tie_broken_by_rounding_is_guarded_without_affecting_other_pairs() {
         let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
         let all = RankRule::Threshold(0.0);
         factors.compute(h.view(), all, &mut workspace).unwrap();
-        factors.hold_rank(1);
+        factors.fix_rank(1);
         let out = factors.gradient(h.view(), w.view(), &mut workspace).unwrap();
         // dL/dH = 2 H G_C, and H has an inverse from the left.
         let weights = Array1::from_iter(sigma.iter().map(|sigma| 0.5 / sigma));
