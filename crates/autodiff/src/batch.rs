@@ -156,7 +156,7 @@ impl<K: Kernel> Deref for Saved<K> {
 
 impl<K: Kernel> Drop for Saved<K> {
     fn drop(&mut self) {
-        self.runner.saved.give_back(std::mem::take(&mut self.graphs));
+        self.runner.saved.put_back(std::mem::take(&mut self.graphs));
     }
 }
 
@@ -282,7 +282,7 @@ where
     };
     let jobs = in_parts(jobs);
     let take = || {
-        let mut loan = scratch.lend();
+        let mut loan = scratch.borrow_one();
         while let Some(job) = jobs.next() {
             work(job, loan.get());
         }

@@ -102,7 +102,7 @@ impl Error {
     }
 
     /// The error without the graph's index, for batches of one matrix.
-    pub(crate) fn alone(self) -> Self {
+    pub(crate) fn without_graph(self) -> Self {
         match self {
             Self::InGraph { source, .. } => *source,
             other => other,

@@ -32,14 +32,14 @@ impl<S: Default> Pool<S> {
         taken
     }
 
-    pub(crate) fn give_back(&self, objects: Vec<S>) {
+    pub(crate) fn put_back(&self, objects: Vec<S>) {
         self.idle().extend(objects);
     }
 
     /// Borrows one object, which returns to the pool when dropped.
-    pub(crate) fn lend(&self) -> Loan<'_, S> {
+    pub(crate) fn borrow_one(&self) -> Borrowed<'_, S> {
         let object = self.idle().pop().unwrap_or_default();
-        Loan {
+        Borrowed {
             pool: self,
             object: Some(object),
         }
@@ -47,18 +47,18 @@ impl<S: Default> Pool<S> {
 }
 
 /// An object borrowed from a pool.
-pub(crate) struct Loan<'a, S: Default> {
+pub(crate) struct Borrowed<'a, S: Default> {
     pool: &'a Pool<S>,
     object: Option<S>,
 }
 
-impl<S: Default> Loan<'_, S> {
+impl<S: Default> Borrowed<'_, S> {
     pub(crate) fn get(&mut self) -> &mut S {
         self.object.get_or_insert_with(S::default)
     }
 }
 
-impl<S: Default> Drop for Loan<'_, S> {
+impl<S: Default> Drop for Borrowed<'_, S> {
     fn drop(&mut self) {
         if let Some(object) = self.object.take() {
             self.pool.idle().push(object);
@@ -75,11 +75,11 @@ mod tests {
         let pool: Pool<Vec<u8>> = Pool::default();
         let mut two = pool.take(2);
         two[0].push(7);
-        pool.give_back(two);
+        pool.put_back(two);
         assert_eq!(pool.take(3).iter().filter(|object| !object.is_empty()).count(), 1);
 
-        pool.lend().get().push(9);
-        assert_eq!(*pool.lend().get(), [9]);
+        pool.borrow_one().get().push(9);
+        assert_eq!(*pool.borrow_one().get(), [9]);
         assert_eq!(pool.take(1), [[9]]);
     }
 }

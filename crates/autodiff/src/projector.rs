@@ -36,7 +36,9 @@ pub fn projector(h: &Tensor, rule: RankRule) -> Result<Tensor> {
     rule.validate()?;
     let rows = crate::element::check_matrix("H", &h.into())?.0;
     let runner = Runner::new(Square { rule });
-    let (p, ()) = runner.apply(h, &[0, rows], |_| ()).map_err(Error::alone)?;
+    let (p, ()) = runner
+        .apply(h, &[0, rows], |_| ())
+        .map_err(Error::without_graph)?;
     Ok(p.into())
 }
 

@@ -93,7 +93,7 @@ pub fn svd_with_floor(a: &Tensor, floor: f64) -> Result<(Tensor, Tensor, Tensor)
     let (packed, ()) = runner
         .apply(&stacked, &offsets, |_| ())
         .map_err(|error| match batch {
-            None => error.alone(),
+            None => error.without_graph(),
             Some(_) => error,
         })?;
 

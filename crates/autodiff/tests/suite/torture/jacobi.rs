@@ -142,10 +142,10 @@ fn orthogonalise(vectors: &mut [Double], len: usize, companions: &mut [Double], 
                 }
                 turned = true;
                 let (cosine, sine) = rotation(aa, bb, ab);
-                turn(a, b, cosine, sine);
+                rotate(a, b, cosine, sine);
                 if width > 0 {
                     let (a, b) = pair(companions, width, i, j);
-                    turn(a, b, cosine, sine);
+                    rotate(a, b, cosine, sine);
                 }
             }
         }
@@ -173,7 +173,7 @@ fn rotation(aa: Double, bb: Double, ab: Double) -> (Double, Double) {
 }
 
 #[inline(always)]
-fn turn(a: &mut [Double], b: &mut [Double], cosine: Double, sine: Double) {
+fn rotate(a: &mut [Double], b: &mut [Double], cosine: Double, sine: Double) {
     for (a, b) in a.iter_mut().zip(b) {
         let (before, other) = (*a, *b);
         *a = cosine * before - sine * other;
@@ -248,7 +248,7 @@ mod tests {
         }
         for (i, j) in [(0, 1), (1, 2), (0, 2)] {
             let (a, b) = pair(&mut h, 3, i, j);
-            turn(a, b, c, s);
+            rotate(a, b, c, s);
         }
         // The pair (0.6, 0.8) is of length 1 to rounding of an f64 only.
         let found = Reference::of(&h, 3, 3);
