@@ -2,10 +2,10 @@
 
 use egg_results::{Comparison, Verdict, holm};
 
-use super::closer;
 use super::cohort::Cohort;
+use super::details;
 use super::html::{Page, escape, figure, named, table};
-use super::words::{in_short, plus_minus, probability, thousands};
+use super::words::{plus_minus, probability, summary, thousands};
 use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::record::Method;
@@ -57,13 +57,13 @@ pub(super) fn section(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
         (false, false) => format!("{data}, {}", cohort.group),
     };
     page.section(&title);
-    let sentences = in_short(cohort);
+    let sentences = summary(cohort);
     if !sentences.is_empty() {
         page.paragraph("say", &sentences.join(" "));
     }
     let reading = score_table(page, cohort);
     curves(page, cohort, &reading)?;
-    closer::look(page, cohort)
+    details::section(page, cohort)
 }
 
 /// Adds the table; returns its explanatory notes.

@@ -1,8 +1,8 @@
 //! The report: one HTML page from one or several records.
 
-mod closer;
 mod clusters;
 mod cohort;
+mod details;
 mod html;
 mod methods;
 mod repeat;

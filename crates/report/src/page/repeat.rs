@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::html::{Page, escape};
-use super::words::{settings_word, thousands};
+use super::words::{protocol_label, thousands};
 use crate::record::Record;
 
 pub(super) fn section(page: &mut Page, records: &[Record]) {
@@ -44,7 +44,7 @@ pub(super) fn section(page: &mut Page, records: &[Record]) {
             .collect();
         item("counts", &counts.join(", "));
         item("checksum", &data.fingerprint);
-        item(settings_word(record), &record.protocol);
+        item(protocol_label(record), &record.protocol);
         item(
             "seed",
             &record.seed.map_or(String::new(), |seed| seed.to_string()),

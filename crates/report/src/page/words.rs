@@ -67,7 +67,7 @@ fn kind(record: &Record) -> &'static str {
 }
 
 /// The label of the field `protocol`.
-pub(super) fn settings_word(record: &Record) -> &'static str {
+pub(super) fn protocol_label(record: &Record) -> &'static str {
     match record.kind {
         Kind::Cluster => "preset",
         Kind::Train | Kind::Sweep | Kind::Demo => "protocol",
@@ -85,7 +85,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
             parts.push(record.data.name.clone());
         }
         if !record.protocol.is_empty() {
-            parts.push(format!("{} {}", settings_word(record), record.protocol));
+            parts.push(format!("{} {}", protocol_label(record), record.protocol));
         }
         if records.len() <= 3 && !record.finished.is_empty() {
             parts.push(record.finished.clone());
@@ -171,7 +171,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
 }
 
 /// One or two sentences on a cohort.
-pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
+pub(super) fn summary(cohort: &Cohort<'_>) -> Vec<String> {
     let (estimates, unit) = tests(cohort);
     let reference = cohort.reference();
     let name = |i: usize| cohort.methods[i].name.clone();

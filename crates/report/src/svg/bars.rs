@@ -6,7 +6,7 @@ use super::chart::{Canvas, Chart, Hit, HitShape, filled, stroke};
 use super::ink::Ink;
 use super::lines::frame;
 use super::marker;
-use super::pixels::fine;
+use super::pixels::to_subpixels;
 use super::scale::{Scale, Unit};
 use crate::error::Result;
 use crate::record::{RankBin, Ranks};
@@ -44,9 +44,9 @@ pub fn ranks(ranks: &Ranks) -> Result<Option<Chart>> {
     let half = 0.4f64.max((high - low) / 400.0);
     let total: u128 = bins.iter().map(|bin| u128::from(bin.graphs)).sum();
     let draw = |canvas: &Canvas<'_>| {
-        let (upper, lower) = canvas.split_vertically(fine(above));
+        let (upper, lower) = canvas.split_vertically(to_subpixels(above));
         if let Some(shares) = &shares {
-            let bare = x.clone().bare();
+            let bare = x.clone().without_ticks();
             let chart = frame(&upper, (&bare, ""), (shares, "captured (%)"), LEFT)?;
             for bin in &bins {
                 if let Some(share) = captured(bin) {
@@ -72,9 +72,9 @@ pub fn ranks(ranks: &Ranks) -> Result<Option<Chart>> {
             hits.push(Hit {
                 shape: HitShape::Rectangle {
                     x: left,
-                    y: fine(8),
+                    y: to_subpixels(8),
                     width: (right - left).max(10),
-                    height: fine(above + BARS - 48),
+                    height: to_subpixels(above + BARS - 48),
                 },
                 words,
             });

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::ink::{self, Ink};
-use super::pixels::{FINE, counted, fine};
+use super::pixels::{FINE, to_pixel_count, to_subpixels};
 use crate::error::{Error, Result};
 use crate::page::escape;
 
@@ -110,8 +110,8 @@ impl Chart {
     pub(crate) fn inline(&self) -> String {
         format!(
             "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}</svg>",
-            fine(self.width),
-            fine(self.height),
+            to_subpixels(self.width),
+            to_subpixels(self.height),
             escape(&self.title),
             self.body
         )
@@ -146,7 +146,7 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
                 .saturating_add(TITLE)
         })
         .collect();
-    let total_width = width.saturating_mul(counted(columns));
+    let total_width = width.saturating_mul(to_pixel_count(columns));
     let total_height = heights
         .iter()
         .fold(0, |sum: u32, height| sum.saturating_add(*height));
@@ -154,8 +154,8 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{total_width}\" height=\"{total_height}\" \
          viewBox=\"0 0 {} {}\" font-family=\"system-ui, sans-serif\">\n<style>\n{}</style>\n\
          <rect width=\"100%\" height=\"100%\" class=\"f-surface\" fill=\"#ffffff\"/>\n",
-        fine(total_width),
-        fine(total_height),
+        to_subpixels(total_width),
+        to_subpixels(total_height),
         ink::style_sheet("svg"),
     );
     let mut top = 0;
@@ -166,10 +166,10 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
                  <text x=\"{}\" y=\"180\" font-size=\"145\" font-weight=\"600\" text-anchor=\"middle\" \
                  class=\"f-text\" fill=\"#1b1f24\">{title}</text>\
                  <g transform=\"translate(0 {})\">{}</g></g>\n",
-                fine(width.saturating_mul(counted(column))),
-                fine(top),
-                fine(chart.width) / 2,
-                fine(TITLE),
+                to_subpixels(width.saturating_mul(to_pixel_count(column))),
+                to_subpixels(top),
+                to_subpixels(chart.width) / 2,
+                to_subpixels(TITLE),
                 chart.body,
                 title = escape(&chart.title),
             );

@@ -53,22 +53,22 @@ pub(crate) fn draw(
 ) -> std::result::Result<(), String> {
     let names: Vec<String> = entries.iter().map(|(name, _)| shorten(name, MOST)).collect();
     let (places, _) = places(&names, f64::from(width));
-    let fine = |pixels: f64| nearest(pixels * f64::from(FINE));
+    let to_subpixels = |pixels: f64| nearest(pixels * f64::from(FINE));
     for ((name, (_, key)), (x, y)) in names.iter().zip(entries).zip(places) {
-        let middle = fine(y + ROW / 2.0 + 2.0);
+        let middle = to_subpixels(y + ROW / 2.0 + 2.0);
         match *key {
             Key::Line(ink) => {
-                let ends = vec![(fine(x), middle), (fine(x + SWATCH), middle)];
+                let ends = vec![(to_subpixels(x), middle), (to_subpixels(x + SWATCH), middle)];
                 canvas
                     .draw(&PathElement::new(ends, stroke(ink, 22)))
                     .map_err(|error| error.to_string())?;
             }
             Key::Marker(class) => {
-                marker::draw(canvas, class, (fine(x + SWATCH - 8.0), middle), 4.5, 1.0)?;
+                marker::draw(canvas, class, (to_subpixels(x + SWATCH - 8.0), middle), 4.5, 1.0)?;
             }
         }
         let style = anchored(11.5, Ink::Text, HPos::Left, VPos::Center);
-        let text = Text::new(name.clone(), (fine(x + SWATCH + 5.0), middle), style);
+        let text = Text::new(name.clone(), (to_subpixels(x + SWATCH + 5.0), middle), style);
         canvas.draw(&text).map_err(|error| error.to_string())?;
     }
     Ok(())

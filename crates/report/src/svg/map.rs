@@ -3,7 +3,7 @@
 use super::chart::{Canvas, Chart, Hit, HitShape};
 use super::legend::{self, Key};
 use super::marker;
-use super::pixels::{fine, nearest};
+use super::pixels::{nearest, to_subpixels};
 use crate::embedding::Embedding;
 use crate::error::Result;
 
@@ -85,7 +85,7 @@ pub fn map(title: &str, embedding: &Embedding) -> Result<Option<Chart>> {
         for &(x, y, class) in &points {
             let place = (
                 pixels(EDGE + room * (0.5 + (x - x_middle) / span)),
-                fine(above) + pixels(EDGE + room * (0.5 - (y - y_middle) / span)),
+                to_subpixels(above) + pixels(EDGE + room * (0.5 - (y - y_middle) / span)),
             );
             marker::draw(canvas, number(class), place, radius, opacity)?;
             hits.push(Hit {

@@ -9,7 +9,7 @@ pub(crate) const FINE: i32 = 10;
 const MOST: u32 = 1 << 16;
 
 /// Pixels to fine ones.
-pub(crate) fn fine(pixels: u32) -> i32 {
+pub(crate) fn to_subpixels(pixels: u32) -> i32 {
     i32::try_from(pixels).unwrap_or(i32::MAX).saturating_mul(FINE)
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn nearest(pixels: f64) -> i32 {
 }
 
 /// A count of letters, rows or columns, clamped so that it can be multiplied by a number of pixels.
-pub(crate) fn counted(things: usize) -> u32 {
+pub(crate) fn to_pixel_count(things: usize) -> u32 {
     u32::try_from(things).unwrap_or(MOST).min(MOST)
 }
 
@@ -30,11 +30,11 @@ mod tests {
 
     #[test]
     fn oversized_values_are_clamped_to_the_edge() {
-        assert_eq!((fine(7), fine(u32::MAX)), (70, i32::MAX));
+        assert_eq!((to_subpixels(7), to_subpixels(u32::MAX)), (70, i32::MAX));
         assert_eq!(
             (nearest(2.5), nearest(1e300), nearest(f64::NAN)),
             (3, i32::MAX, 0)
         );
-        assert_eq!((counted(9), counted(usize::MAX)), (9, 1 << 16));
+        assert_eq!((to_pixel_count(9), to_pixel_count(usize::MAX)), (9, 1 << 16));
     }
 }

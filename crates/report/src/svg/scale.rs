@@ -100,7 +100,7 @@ impl Scale {
     }
 
     /// The same range without ticks.
-    pub(crate) fn bare(mut self) -> Self {
+    pub(crate) fn without_ticks(mut self) -> Self {
         self.ticks.clear();
         self
     }

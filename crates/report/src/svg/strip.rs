@@ -7,7 +7,7 @@ use super::chart::{Canvas, Chart, Hit, HitShape, anchored, filled, shorten, stro
 use super::curves::unit;
 use super::ink::Ink;
 use super::lines::frame;
-use super::pixels::{counted, fine};
+use super::pixels::{to_pixel_count, to_subpixels};
 use super::scale::{Scale, Unit, drawable};
 use crate::error::Result;
 use crate::estimate::Estimate;
@@ -34,7 +34,7 @@ pub(crate) fn scores(
     const ROW: u32 = 30;
     let names: Vec<String> = methods.iter().map(|method| shorten(&method.name, 24)).collect();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let left = (20 + counted(longest) * 13 / 2).clamp(60, 174);
+    let left = (20 + to_pixel_count(longest) * 13 / 2).clamp(60, 174);
     let scores: Vec<Vec<f64>> = methods
         .iter()
         .map(|method| {
@@ -60,7 +60,9 @@ pub(crate) fn scores(
         metric.to_owned()
     };
     let count = methods.len() as f64;
-    let y = Scale::new(0.0, count, Unit::Whole, 1).trimmed(0.0, count).bare();
+    let y = Scale::new(0.0, count, Unit::Whole, 1)
+        .trimmed(0.0, count)
+        .without_ticks();
     let draw = |canvas: &Canvas<'_>| {
         let mut chart = frame(canvas, (&x, &label), (&y, ""), left)?;
         let mut hits = Vec::new();
@@ -75,7 +77,7 @@ pub(crate) fn scores(
             let (_, row) = chart.backend_coord(&(x.low, level));
             let name = Text::new(
                 names[i].clone(),
-                (fine(left - 8), row),
+                (to_subpixels(left - 8), row),
                 anchored(11.5, Ink::Text, HPos::Right, VPos::Center),
             );
             canvas.draw(&name).map_err(|error| error.to_string())?;
@@ -106,10 +108,10 @@ pub(crate) fn scores(
                 .map_or(String::new(), |d| format!(" \u{b1} {}", unit.show(d)));
             hits.push(Hit {
                 shape: HitShape::Rectangle {
-                    x: fine(4),
-                    y: row - fine(ROW) / 2,
-                    width: fine(WIDTH - 8),
-                    height: fine(ROW),
+                    x: to_subpixels(4),
+                    y: row - to_subpixels(ROW) / 2,
+                    width: to_subpixels(WIDTH - 8),
+                    height: to_subpixels(ROW),
                 },
                 words: format!(
                     "{}: {}{spread}\neach: {}",
@@ -121,6 +123,6 @@ pub(crate) fn scores(
         }
         Ok(hits)
     };
-    let height = 48 + ROW * counted(methods.len());
+    let height = 48 + ROW * to_pixel_count(methods.len());
     Chart::draw(format!("{metric} of each method"), (WIDTH, height), draw).map(Some)
 }

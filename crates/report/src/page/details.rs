@@ -15,7 +15,7 @@ const MAP_WARNING: &str = "Near points have near embeddings; large distances, di
                            nothing in such a map.";
 
 /// In separate sections, or in one if there are few.
-pub(super) fn look(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
+pub(super) fn section(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
     let maps = maps(
         cohort
             .methods
