@@ -28,7 +28,7 @@ pub fn with_slices<T: WithDType, R, const N: usize>(
         let Storage::Cpu(storage) = &**storage else {
             bail!("this operation runs on the CPU; move the tensor there with to_device(&Device::Cpu)");
         };
-        *slice = in_order(storage, layout)?;
+        *slice = row_major(storage, layout)?;
     }
     kernel(slices.each_ref().map(|slice| &**slice))
 }
@@ -37,7 +37,7 @@ pub fn with_slices<T: WithDType, R, const N: usize>(
 ///
 /// # Errors
 /// If it is of another type.
-pub fn in_order<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
+pub fn row_major<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
     let data = T::cpu_storage_as_slice(storage)?;
     Ok(match layout.contiguous_offsets() {
         Some((start, end)) => Cow::Borrowed(&data[start..end]),

@@ -29,7 +29,7 @@ pub fn gate<T: Element>(gradient: &[T], output: &[T], width: usize) -> (Vec<T>, 
         gate_and_sum(&gradient[from.clone()], &output[from], gated, &mut sums);
         sums
     });
-    (gated, in_order(&partial, width))
+    (gated, sum_in_order(&partial, width))
 }
 
 /// The sum of each column.
@@ -39,13 +39,13 @@ pub fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
         add_rows(rows, &mut sums);
         sums
     });
-    in_order(&partial, width)
+    sum_in_order(&partial, width)
 }
 
 /// The sums of blocks, added in the order of the blocks.
 ///
 /// ```
-/// assert_eq!(egg_tensor::sums::in_order(&[vec![1.0, 2.0], vec![3.0, 4.0]], 2), [4.0, 6.0]);
+/// assert_eq!(egg_tensor::sums::sum_in_order(&[vec![1.0, 2.0], vec![3.0, 4.0]], 2), [4.0, 6.0]);
 /// ```
 pub fn in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
     let mut sums = vec![T::zero(); width];

@@ -7,7 +7,7 @@ use candle_core::backend::BackendStorage;
 use candle_core::backprop::GradStore;
 use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var, WithDType, bail};
 use egg_tensor::blocks::share;
-use egg_tensor::{Element, for_element, in_order, vectorised, with_slices};
+use egg_tensor::{Element, for_element, row_major, vectorised, with_slices};
 
 use crate::check::check_dtype;
 use crate::{Error, Parameters, Result};
@@ -405,7 +405,7 @@ impl InplaceOp2 for Step<'_> {
         gradient_layout: &Layout,
     ) -> candle_core::Result<()> {
         for_element!(parameter.dtype(), T => {
-            let gradient = in_order::<T>(gradient, gradient_layout)?;
+            let gradient = row_major::<T>(gradient, gradient_layout)?;
             self.run::<T>(parameter, layout, &gradient)
         })
     }
