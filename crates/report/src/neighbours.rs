@@ -51,10 +51,10 @@ impl Embedding {
     /// let values = vec![0.0, 0.1, 0.2, 5.0, 5.1, 5.3];
     /// let classes = [0, 0, 1, 1, 1, 1].map(Some).to_vec();
     /// let embedding = Embedding::new("graphs", 1, values, classes).unwrap();
-    /// let right = embedding.like_their_neighbours(1);
+    /// let right = embedding.agrees_with_neighbours(1);
     /// assert_eq!(right, [true, true, false, true, true, true].map(Some));
     /// ```
-    pub fn like_their_neighbours(&self, count: usize) -> Vec<Option<bool>> {
+    pub fn agrees_with_neighbours(&self, count: usize) -> Vec<Option<bool>> {
         let pairs: Vec<[f32; 2]>;
         let points: Vec<&[f32]> = match (&self.rows, &self.map) {
             (Some(rows), _) if rows.columns > 0 => rows.values.chunks(rows.columns).collect(),
@@ -102,7 +102,7 @@ mod tests {
         let values = vec![0.0, 1.0, 2.0, 10.0, 11.0];
         let classes = vec![Some(0), Some(1), Some(0), Some(1), None];
         let mut embedding = Embedding::new("nodes", 1, values, classes).unwrap();
-        let right = |embedding: &Embedding, count| embedding.like_their_neighbours(count);
+        let right = |embedding: &Embedding, count| embedding.agrees_with_neighbours(count);
         // Of the first the nearest is 1, then 0 and 1: two to one.
         assert_eq!(
             right(&embedding, 3),
