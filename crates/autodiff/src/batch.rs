@@ -1,4 +1,5 @@
 //! One operation on every graph of a mini-batch, in parallel, as one candle op.
+//!
 //! A [`Kernel`] is the operation on one graph; [`Runner`] applies it to a batch. The results of the
 //! forward pass of a graph (its factors) are saved with the op until the tape is dropped, and then
 //! return to a pool.

@@ -25,6 +25,7 @@
 //! | [`projector`] | a matrix | its projector | as above |
 //! | [`svd()`] | a matrix, or a batch | U, s, V | the textbook's, guarded |
 //! | [`principal_angles`], [`projection_distance`] | two bases | angles, a distance | bounded by the bases' conditioning |
+//!
 //! Tensors are f32 or f64; arithmetic is always f64. Graphs are processed in parallel on rayon, and
 //! the results are bit-identical on any number of threads.
 //! Factors of the forward pass are kept for the backward pass. The work

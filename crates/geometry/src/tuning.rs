@@ -1,5 +1,6 @@
 //! Measured thresholds, in one place: where one algorithm becomes faster than another, and where it
 //! would lose digits that the result can show.
+//!
 //! Each is used in one file, which its comment names. Constants of an algorithm itself (how many
 //! partial sums a loop has, when an iteration gives up) stay with it. A change of any of
 //! these changes the order of some sums, and with it the last bits of results.

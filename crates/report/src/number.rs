@@ -1,4 +1,5 @@
 //! Numbers in JSON, which has no NaN and no infinity.
+//!
 //! A loss may be NaN, and must be written and read again. NaN is `null` and infinities are strings.
 
 // Numbers read from a file must not be used as indices unchecked.

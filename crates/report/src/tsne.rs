@@ -1,4 +1,5 @@
 //! Maps in the plane by t-SNE (van der Maaten and Hinton 2008).
+//!
 //! The same seed gives the same bits on any number of threads. `bhtsne` does not guarantee that by
 //! itself: its sums over points and its search for neighbours depend on the number of threads and
 //! on an unseeded generator. So it gets the start and the neighbours from here, and runs in a pool

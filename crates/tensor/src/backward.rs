@@ -25,6 +25,7 @@ struct Collected {
 /// `loss.backward()`, faster: the same gradients, of the first order. (They are the same to the sign
 /// of a zero, and to rounding where a parameter has three uses and more, some of them in operations
 /// of candle's own.)
+///
 /// An [`Operation`](crate::Operation) passes it the gradients of parameters directly. All other
 /// operations work unchanged, and all work under candle's own `backward`;
 /// only inside of a pass, in the backward half of an

@@ -47,7 +47,7 @@ pub fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
 /// ```
 /// assert_eq!(egg_tensor::sums::sum_in_order(&[vec![1.0, 2.0], vec![3.0, 4.0]], 2), [4.0, 6.0]);
 /// ```
-pub fn in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
+pub fn sum_in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
     let mut sums = vec![T::zero(); width];
     for partial in partial {
         sums.iter_mut()

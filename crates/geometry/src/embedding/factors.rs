@@ -21,6 +21,7 @@ pub(super) use decompose::Stored;
 /// Always f64 inside. For f32 data the directions come from an f64 Gram matrix
 /// of the smaller side; for f64 data too where that is accurate, otherwise from
 /// an SVD. `H` is divided by `max |H|` first, so that any scale works.
+///
 /// Most users need only [`rectify`](crate::rectify); this is for gradients, and for decomposing
 /// many matrices without allocations.
 ///
@@ -99,6 +100,7 @@ impl Factors {
 
     /// Decomposes `h` (n x m) and applies the rank rule. n = 0 is allowed and
     /// gives p = 0, like a zero matrix.
+    ///
     /// For f32 data with many directions of which few are kept, the others are not computed: the
     /// gradient does not need them.
     ///

@@ -13,6 +13,7 @@ use crate::scalar::Scalar;
 /// - `Isometric` multiplies those off the diagonal by `sqrt(2)`, so that the
 ///   Euclidean distance of two vectors is `||P_1 - P_2||_F` and dot products
 ///   are the projection kernel `tr(P_1 P_2)`.
+///
 /// A linear layer can learn from either; what measures distances between the vectors (k-means,
 /// nearest neighbours, t-SNE, a kernel) needs `Isometric`.
 ///

@@ -22,8 +22,8 @@ use crate::tuning::accuracy::{INPUT_ROUNDING, NORM_SLACK, SVD_NOISE};
 /// - p is at most the numerical rank, the number of `sigma_i` above the noise;
 /// - p is at least 1, unless `H` is zero: then p = 0;
 /// - a value that passes a rule's bound by no more than the noise counts as equal to
-/// the bound. Values that meet a bound exactly are thus decided independently of the order of the
-/// rows; this moves the point where p jumps, and does not remove the jump;
+///   the bound. Values that meet a bound exactly are thus decided independently of the
+///   order of the rows; this moves the point where p jumps, and does not remove the jump;
 /// - p never cuts a group of tied singular values: it extends to the end of the
 ///   group (as far as the numerical rank), because which vectors of a tied group
 ///   come first is an accident of rounding. Two neighbours are tied when they
@@ -140,6 +140,7 @@ impl RankRule {
     /// What the rule decides for a matrix of `columns` columns with entries of type
     /// `T`, whose singular values, descending, are already known: for callers that decompose by
     /// other means than [`rectify`](crate::rectify).
+    ///
     /// `norm` is `||H||_F`, which sets the noise level. If the values are only the first few it is
     /// the root of the sum of their squares and of the squares of the rest,
     /// and `captured` and `Energy` count only these values.

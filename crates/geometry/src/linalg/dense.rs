@@ -1,5 +1,6 @@
 //! Dense linear algebra for crates that build on this one and must run on any
 //! [backend](crate::backend).
+//!
 //! Everything is f64 and row-major. Functions on slices overwrite them and allocate nothing once a
 //! [`Scratch`] has grown; the thin SVD allocates.
 

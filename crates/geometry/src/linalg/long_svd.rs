@@ -1,5 +1,6 @@
 //! The thin SVD of a long matrix (many more rows than columns, or the other way
 //! round) from SVDs of its blocks.
+//!
 //! A backend sums over whole columns, and its rounding grows with their length: a singular value
 //! that is 0 becomes 1,200 `eps ||A||_F` with LAPACK at 10^7 x 8. With
 //! `A_b = U_b S_b V_b^T` for the blocks of rows,

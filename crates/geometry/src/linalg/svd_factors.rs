@@ -6,6 +6,7 @@
 //! dL/dA = U [(F o (U^T G_U - G_U^T U)) S + S (F o (V^T G_V - G_V^T V)) + diag(g_s)] V^T
 //!       + (I - U U^T) G_U S^{-1} V^T + U S^{-1} G_V^T (I - V V^T)
 //! ```
+//!
 //! as in the paper, with `max(s, eps s_1)` for s in F and in `S^{-1}`; and, since this still
 //! divides by 0 on a tie, with `x / (x^2 + e^2)` for `1 / x`,
 //! x = `(s_j^2 - s_i^2) / max(s_i, s_j)^2` and e = [`Scalar::GAP_GUARD`].

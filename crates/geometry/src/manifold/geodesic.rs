@@ -182,6 +182,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// vectors here (in the basis) and `r_i` the parts of those of `other`
     /// outside, `||r_i|| = sin theta_i`: the logarithm for `theta / sin`, the
     /// inverse retraction for `1 / cos`.
+    ///
     /// Where cosines are tied, the vectors are arbitrary in their span, but there f is constant to
     /// rounding, so it does not matter.
     pub(crate) fn lift(

@@ -14,6 +14,7 @@ use crate::{AdamState, EarlyStopping, GeneratorState, Plateau, Result};
 
 /// A training run between two epochs: parameters, optimiser, schedule, early
 /// stopping, generator, and metadata of the caller.
+///
 /// [`Checkpoint::save`] writes one [safetensors] file atomically: a crash leaves the old file or
 /// the new one. Its tensors are called `model.NAME`,
 /// `best.NAME`, `adam.first.NAME` and `adam.second.NAME`; the rest is JSON under

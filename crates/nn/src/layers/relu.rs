@@ -10,6 +10,7 @@ use crate::{Error, Result};
 const BLOCK: usize = 1 << 13;
 
 /// `max(x, 0)`, elementwise, for any shape; NaN stays NaN.
+///
 /// The gradient at 0 is 0, as in PyTorch. (In candle's own `relu` it is 1; a new layer with zero
 /// input is exactly there.)
 ///

@@ -9,6 +9,7 @@ use crate::{Pass, Result};
 
 /// A forward pass that draws random numbers, together with its generator, as a `ModuleT` of
 /// candle's, whose `forward_t` has no generator argument.
+///
 /// Consecutive training passes give the same bits as with a [`Pass`] of the same generator. Two
 /// concurrent ones on one `Seeded` are refused: their numbers would depend on which comes first.
 /// Evaluations may run on any number of threads.

@@ -11,6 +11,7 @@ use crate::{Error, Result};
 
 /// A division of the rows of a stacked matrix: segment g owns the rows
 /// `offsets[g]..offsets[g + 1]`, as the graphs of a batch own its nodes.
+///
 /// Segments are processed in parallel, each in the order of its rows, so that the number of threads
 /// changes no bit. An empty segment gives a row of zeros.
 ///

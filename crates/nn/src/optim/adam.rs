@@ -28,8 +28,10 @@ const BLOCK: usize = 1 << 13;
 /// far, this one included:
 /// `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`,
 /// `parameter -= rate / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + epsilon)`.
+///
 /// Steps are written into the parameters' own memory. A parameter without a gradient is not
-/// changed, nor are its moments and step count, as in PyTorch.
+/// changed, not even by the decay, nor are its moments and step count, as in PyTorch.
+///
 /// Negligible values are flushed to 0: parameters below the root of the smallest normal number
 /// (1e-19 in f32), moments below that number itself. The weights of a dead ReLU unit shrink without
 /// bound under L2 decay, and once their products are subnormal a step takes ten times as long.

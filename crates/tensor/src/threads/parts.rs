@@ -32,6 +32,7 @@ pub struct Parts<P> {
 
 impl<P> Parts<P> {
     /// One part for each thread that can work on the pieces, contiguous and of about equal length.
+    ///
     /// Loops over the same rows whose pieces are in the order of the rows have about the same rows
     /// in the same part.
     pub fn even(pieces: impl ExactSizeIterator<Item = P>) -> Self {

@@ -24,6 +24,7 @@ use spectral::Spectral;
 
 /// The flattened soft projector `P_f = U f(lambda) U^T` of an n x m matrix `H` with
 /// `H^T H = U diag(lambda) U^T`, and what its gradient needs.
+///
 /// [`Factors`](crate::Factors) cuts; here a [`Filter`] weighs every direction, and the gradient is
 /// bounded wherever the filter's derivative is. Always f64 inside.
 ///

@@ -1,5 +1,6 @@
 //! Reduction of a symmetric matrix to tridiagonal form by Householder reflections
 //! `1 - tau v v^T`, and their product.
+//!
 //! The tridiagonal matrix has its rows in reverse order: the first row gives its last entry.
 //! Reduction from the first row on finds the large eigenvalues there, and QL iteration, which
 //! begins at the other endpoint, then takes a tenth fewer rotations.
@@ -28,6 +29,7 @@ pub(crate) enum Definiteness {
 /// Reduces the symmetric matrix in `a` to the tridiagonal one of `diag` and `off_diag`, both in
 /// reverse order; row k of `a` stores the vector `v` of reflection k, and `tau` its factor. All
 /// three are 0 before.
+///
 /// The reduction of a semidefinite matrix stops early: `tau`, and with it the reflections, stay 0
 /// where the rest is rounding, as for matrices from few distinct rows and those whose eigenvalues
 /// decay fast.

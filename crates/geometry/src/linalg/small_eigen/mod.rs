@@ -7,6 +7,7 @@
 //! T = W Lambda W^T    QL iteration without roots        rational_ql.rs
 //! Z = (Q W)^T         its rotations, applied to Q^T     rotations.rs
 //! ```
+//!
 //! The eigenvalues are computed first: [`SmallEigen::decompose`] finds them and returns a
 //! [`Decomposition`], which computes all eigenvectors, or only those of the largest values. The
 //! vectors are orthogonal to rounding for any eigenvalues, ties included: each is a product of

@@ -1,5 +1,6 @@
 //! QL iteration on a symmetric tridiagonal matrix in the square-root-free form
 //! of Pal, Walker and Kahan; its rotations are recorded.
+//!
 //! A sweep chases a rotation from the end of a block to its beginning, and each rotation depends on
 //! the one before it: the latency of this chain decides the time. With square roots it is a root
 //! and a quotient per rotation; on squares (of the cosines, of the off-diagonal entries) it is one
