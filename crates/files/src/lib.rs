@@ -102,7 +102,7 @@ pub fn check(path: &Path) -> Result<()> {
 }
 
 /// Removes the temporary files that writers left in a folder when they were killed.
-/// Those that somebody is writing stay, and so does all else.
+/// Temporary files that are being written stay, and so do all other files.
 ///
 /// What can't be removed stays too: nothing depends on it.
 ///

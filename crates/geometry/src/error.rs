@@ -112,7 +112,7 @@ pub enum Error {
     /// An operation that needs equal subspace dimensions got different ones.
     #[error("{operation} needs subspaces of equal dimension, got {left} and {right}; {remedy}")]
     DimensionMismatch {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
         /// Dimension of the first.
         left: usize,
@@ -184,7 +184,7 @@ pub enum Error {
     /// Two subspaces are so far apart that a map between them has no value.
     #[error("{operation} is undefined: a principal angle of {angle} is too close to pi/2")]
     TooFarApart {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
         /// The offending principal angle.
         angle: f64,
@@ -199,9 +199,9 @@ pub enum Error {
         what: &'static str,
         /// Iterations made.
         iterations: usize,
-        /// What was left.
+        /// The remaining residual.
         residual: f64,
-        /// What was asked for.
+        /// The requested tolerance.
         tolerance: f64,
     },
     /// A parameter is outside its range.

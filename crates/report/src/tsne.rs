@@ -49,7 +49,7 @@ pub(crate) fn map(rows: &Rows, chosen: &[usize], total: usize, seed: u64) -> Map
     let (flat, method) = if points.len() < 4 {
         // Too few to have neighbours: in a row.
         let flat = (0..points.len()).flat_map(|i| [i as f32, 0.0]).collect();
-        (flat, "too few rows for t-SNE: side by side".to_owned())
+        (flat, "too few rows for t-SNE: in a row".to_owned())
     } else {
         let perplexity = PERPLEXITY.min((points.len() - 1) as f32 / 3.0);
         let method = format!("t-SNE, perplexity {perplexity:.0}, {STEPS} steps, seed {seed}");

@@ -184,7 +184,7 @@ pub fn backward<T: Element>(
     (dx, dw, db)
 }
 
-/// The sums of pairs, in order; none of none.
+/// The sums of pairs, in order; `None` if there are no pairs.
 fn added<T: Element>(partials: Vec<(Vec<T>, Vec<T>)>) -> Option<(Vec<T>, Vec<T>)> {
     partials
         .into_iter()
@@ -203,7 +203,7 @@ fn add<T: Element>(sum: &mut [T], term: &[T]) {
 mod tests {
     use super::*;
 
-    /// Small whole numbers: the sums are exact, in whatever order.
+    /// Small integers: the sums are exact in any order.
     fn counting(length: usize) -> Vec<f32> {
         (0..length).map(|i| (i * 7 % 11) as f32 - 5.0).collect()
     }

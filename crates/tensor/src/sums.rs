@@ -121,7 +121,7 @@ vectorised! {
 mod tests {
     use super::*;
 
-    /// Small whole numbers: the sums are exact, in whatever order.
+    /// Small integers: the sums are exact in any order.
     fn counting(length: usize, seed: usize) -> Vec<f32> {
         (0..length).map(|i| ((i + seed) * 7 % 11) as f32 - 5.0).collect()
     }

@@ -22,7 +22,7 @@ use crate::slices::with_slices;
 /// accumulator and gives candle a zero for the anchor. candle continues with the operation that
 /// made it once all users are done, and that operation takes the sum from the accumulator.
 /// An operation of candle's own
-/// gets a copy of the numbers, made when it is first asked for, that is on the tape like any other.
+/// gets a copy of the numbers, made on first use, that is on the tape like any other tensor.
 ///
 /// On one tape, one backward pass at a time: two would mix their gradients.
 /// A pass that ends with an error may leave a gradient behind; the tape is to be dropped

@@ -18,7 +18,7 @@ pub(crate) fn count() -> usize {
     }
 }
 
-/// When to kill, spread over the length of a run: one moment in each of so many equal
+/// Moments of kills, spread over the length of a run: one in each of several equal
 /// parts of it, at random within the part.
 pub(crate) struct Moments {
     length: Duration,

@@ -30,7 +30,7 @@ const OPENMP: c_int = 2;
 /// Sets OpenBLAS to one thread: once per process, or once per thread for an
 /// OpenMP build, whose thread count belongs to the calling thread.
 ///
-/// A program that wants more threads for its own BLAS calls can set the number
+/// A program that needs more threads for its own BLAS calls can set the number
 /// again after its first call into this crate; it is not touched again.
 pub(super) fn use_one_thread() {
     static IS_OPENMP: OnceLock<bool> = OnceLock::new();
@@ -90,7 +90,7 @@ fn incomplete<T>(operation: &'static str, a: &ArrayView2<'_, T>) -> Error {
 const DIVIDE_AND_CONQUER_FROM: usize = 25;
 
 /// A copy in plain row-major memory. ndarray-linalg judges layouts by strides
-/// alone and refuses or misreads reversed, broadcast and single-element views.
+/// only and refuses or misreads reversed, broadcast and single-element views.
 fn packed<T: Copy>(a: ArrayView2<'_, T>) -> Array2<T> {
     Array2::from_shape_vec(a.dim(), a.iter().copied().collect())
         .unwrap_or_else(|_| unreachable!("a matrix has as many entries as its shape says"))

@@ -34,7 +34,7 @@ fn extremes<T: Scalar>() -> Vec<T> {
     ]
 }
 
-/// Matrices that mix them in every way that matters: one value alone, and large
+/// Matrices that mix them in every relevant way: only one value, and large
 /// with small, in tall, square and wide shapes.
 fn matrices<T: Scalar>() -> Vec<Array2<T>> {
     let values = extremes::<T>();

@@ -167,7 +167,7 @@ fn angles_of_large_subspaces_meet_the_error_bound() {
             assert!(found.windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
             for (found, built) in found.iter().zip(&sorted) {
                 let off = (found - built).abs();
-                // The bases, in so many dimensions, add little of their own.
+                // In this many dimensions the bases themselves add little.
                 let promise = 1e-15 * (m as f64).sqrt();
                 assert!(off <= promise, "R^{m}, p = {p}: {found} is off by {off:e}");
             }

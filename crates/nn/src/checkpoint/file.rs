@@ -1,4 +1,4 @@
-//! The bytes of a checkpoint: written whole or not at all, read with suspicion.
+//! The file format of checkpoints; everything that is read is validated.
 
 // Numbers read from a file must not be used as indices unchecked.
 #![warn(clippy::indexing_slicing)]

@@ -69,8 +69,7 @@ fn join_returns_results_in_order_on_any_number_of_threads() {
     }
 }
 
-/// Loops in loops, in parallel iterators, on more threads than there are cores: nobody
-/// waits for a thread that waits for somebody else.
+/// Loops in loops, in parallel iterators, on more threads than there are cores: no deadlock.
 #[test]
 fn nested_loops_terminate() {
     for threads in [2, 3, 8] {

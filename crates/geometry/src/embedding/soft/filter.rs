@@ -126,7 +126,7 @@ impl Filter {
     pub(super) fn in_units_of(&self, scale: f64) -> ScaledFilter {
         match self.0 {
             Kind::Resolvent { r } => ScaledFilter {
-                // That far below the values every r gives the same bits.
+                // That far below the values every r gives bit-identical results.
                 filter: Self(Kind::Resolvent {
                     r: (r / scale).max(1e-300),
                 }),
