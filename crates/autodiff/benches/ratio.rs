@@ -20,9 +20,8 @@ use embedded::Embedded;
 use inputs::{Inputs, SIZES};
 use protocol::{Export, Outcome, Timed, timed};
 
-/// The system's allocator gives large tensors back to the kernel at once, and
-/// every new one is paid for in page faults. A program that trains should do
-/// the same.
+/// The system's allocator returns large tensors to the kernel immediately, and every new one costs
+/// page faults. A training program should use this allocator too.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -103,7 +102,7 @@ struct Stepping {
     check: f64,
 }
 
-/// Steps of Adam, going on where the round before ended, as on the peers' side.
+/// Steps of Adam, continuing from the previous round, as on the peers' side.
 fn stepped(
     all: &RefCell<BTreeMap<String, Stepping>>,
     task: &str,
@@ -131,7 +130,7 @@ fn stepped(
 }
 
 /// On a thread of rayon's pool: called from outside it, the pool's threads and
-/// the caller's would be one more than were asked for.
+/// the caller's would be one more than intended.
 fn main() -> Outcome<()> {
     rayon::scope(|_| serve().map_err(|error| error.to_string())).map_err(Into::into)
 }

@@ -5,7 +5,7 @@
 //! cargo run -p egg-autodiff --example candle_model
 //! ```
 //!
-//! The graphs are of two classes that differ in the covariance of their nodes alone: each
+//! The graphs are of two classes that differ only in the covariance of their nodes: each
 //! feature by itself has mean 0 and variance 1 in both, so that means over the nodes say
 //! nothing about the class.
 
@@ -84,7 +84,7 @@ impl Graphs {
 struct Outcome {
     loss_before: f32,
     loss_after: f32,
-    /// The share of graphs that training has not seen and whose class was found.
+    /// The accuracy on graphs that training has not seen.
     accuracy: f32,
 }
 
@@ -94,7 +94,7 @@ fn train() -> Result<Outcome> {
     let seen = Graphs::draw(64, &mut rng, &device)?;
     let unseen = Graphs::draw(200, &mut rng, &device)?;
 
-    // First values are candle's: another start in every run.
+    // Initial values are candle's: another start in every run.
     let variables = VarMap::new();
     let model = Model::new(VarBuilder::from_varmap(&variables, DType::F32, &device))?;
     let settings = ParamsAdamW {
@@ -127,7 +127,7 @@ fn main() -> Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_embedding_tells_classes_apart_that_differ_in_covariance() {
+    fn embedding_separates_classes_that_differ_in_covariance() {
         let outcome = super::train().unwrap();
         let (before, after) = (outcome.loss_before, outcome.loss_after);
         assert!(after < 0.5 * before, "loss {before} -> {after}");

@@ -9,7 +9,7 @@
 //!
 //! which is bounded by the conditioning of `A`: there is no `1 / sin theta`. At `theta_i = 0`, where the
 //! angle has a kink like `|x|`, `n_i` is taken as 0. At `theta_i = pi/2` it has another, like
-//! `pi/2 - |x|`: a vector that turns on past it comes nearer again. There the gradient is that of one side.
+//! `pi/2 - |x|`, since a vector rotated beyond it comes nearer again. There the gradient is one-sided.
 
 use candle_core::{Device, Shape, Tensor};
 use egg_geometry::{GrassmannPoint, principal_vectors};
@@ -30,9 +30,9 @@ use crate::{Error, Result};
 /// Each angle's gradient is at most 1 over the basis' smallest singular value. At `theta_i = 0` the angle has a
 /// kink and its gradient is taken as 0; a loss in `theta_i^2` or `sin^2 theta_i`
 /// is smooth there, and its gradient exact. At `theta_i = pi/2` it has another, and its gradient is
-/// that of one side; `sin^2 theta_i` and `cos^2 theta_i` are smooth there. Where two angles meet, each one's
-/// gradient alone is that of one of several ways to tell them apart; that of any
-/// loss that treats them alike is exact.
+/// one-sided; `sin^2 theta_i` and `cos^2 theta_i` are smooth there. Where angles are tied, the
+/// gradient of a single one depends on an arbitrary choice of principal vectors; that of any
+/// symmetric function of them is exact.
 ///
 /// On a device other than the CPU the matrices are copied to the host, and
 /// results and gradients back.
@@ -207,7 +207,7 @@ impl Spanned {
         let noise = f64::EPSILON * q.nrows() as f64;
         for mut normal in normals.columns_mut() {
             let sine = normal.dot(&normal).sqrt();
-            // An angle that can't be told from 0.
+            // An angle that is 0 to rounding.
             let factor = if sine > noise { sine.recip() } else { 0.0 };
             normal *= factor;
         }

@@ -1,8 +1,8 @@
 //! One operation on every graph of a mini-batch, in parallel, as one candle op.
 //!
-//! A [`Kernel`] says what happens to one graph; [`Runner`] stacks it over a
-//! batch. What the forward pass of a graph found out (its factors) stays with
-//! the op until the tape is dropped, and then goes back to a pool.
+//! A [`Kernel`] is the operation on one graph; [`Runner`] applies it to a batch. The results of the
+//! forward pass of a graph (its factors) are saved with the op until the tape is dropped, and then
+//! return to a pool.
 
 use std::fmt::Debug;
 use std::ops::{Deref, Range};
@@ -17,7 +17,7 @@ use crate::element::{Element, check_matrix};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// What happens to one graph: from its n x m rows to some numbers, and back.
+/// The operation on one graph: from its n x m rows to some numbers, and its gradient.
 pub(crate) trait Kernel: Debug + Send + Sync + 'static {
     /// What the backward pass needs of the forward pass, one per graph.
     type Saved: Default + Debug + Send + Sync;
@@ -26,10 +26,10 @@ pub(crate) trait Kernel: Debug + Send + Sync + 'static {
 
     fn name(&self) -> &'static str;
 
-    /// How many numbers a graph of n rows and m columns gives.
+    /// The number of outputs of a graph of n rows and m columns.
     fn length(&self, n: usize, m: usize) -> usize;
 
-    /// The shape of the numbers of all graphs together: a row for each, unless it is said otherwise.
+    /// The shape of the output of all graphs: by default a row for each.
     fn shape(&self, graphs: usize, rows: usize, m: usize) -> Shape {
         (graphs, self.length(rows, m)).into()
     }
@@ -42,7 +42,7 @@ pub(crate) trait Kernel: Debug + Send + Sync + 'static {
         scratch: &mut Self::Scratch,
     ) -> Result<()>;
 
-    /// Writes `dL/dH`, given the gradient by the numbers.
+    /// Writes `dL/dH` from the gradient of the output.
     fn backward<T: Element>(
         &self,
         h: ArrayView2<'_, T>,
@@ -75,7 +75,7 @@ impl<K: Kernel> Runner<K> {
     }
 
     /// Applies the kernel to the graphs that `offsets` cut from the rows of `h`,
-    /// and looks at what it found out about each.
+    /// and passes what it saved for each graph to `inspect`.
     pub(crate) fn apply<R>(
         self: &Arc<Self>,
         h: impl Into<Tracked>,
@@ -101,7 +101,7 @@ impl<K: Kernel> Runner<K> {
         if device.is_cpu() {
             return apply_and_inspect(op, [h], inspect);
         }
-        // Both moves are on the tape.
+        // Both transfers are on the tape.
         let (out, found) = apply_and_inspect(op, [h.to_device(&Device::Cpu)?], inspect)?;
         Ok((out.to_device(&device)?.into(), found))
     }
@@ -141,7 +141,7 @@ struct PerGraph<K: Kernel> {
     offsets: Vec<usize>,
 }
 
-/// What the forward pass found out about each graph; its memory goes back to the runner.
+/// What the forward pass saved for each graph; its memory returns to the runner.
 struct Saved<K: Kernel> {
     graphs: Vec<K::Saved>,
     runner: Arc<Runner<K>>,
@@ -157,7 +157,7 @@ impl<K: Kernel> Deref for Saved<K> {
 
 impl<K: Kernel> Drop for Saved<K> {
     fn drop(&mut self) {
-        self.runner.saved.give_back(std::mem::take(&mut self.graphs));
+        self.runner.saved.put_back(std::mem::take(&mut self.graphs));
     }
 }
 
@@ -212,7 +212,7 @@ impl<K: Kernel, T: Element> Operation<T, 1> for PerGraph<K> {
             rest = tail;
             let (g, tail) = upstream.split_at(kernel.length(n, columns));
             upstream = tail;
-            // No rows, no gradient: kernels need not think of it.
+            // A graph without rows has no gradient: kernels need not handle it.
             if n == 0 {
                 continue;
             }
@@ -245,8 +245,8 @@ fn cost(n: usize, m: usize) -> usize {
     n.saturating_mul(m).saturating_mul(n.min(m))
 }
 
-/// Jobs by where their rows lie, since the thread that made rows has them in its cache;
-/// the longest of a part first, so that short ones fill the gaps at the end.
+/// Jobs divided by the position of their rows, since the thread that made rows has them in its
+/// cache; the longest of a part first, so that short ones fill the gaps at the end.
 fn in_parts<W>(jobs: Vec<Job<W>>) -> Parts<Job<W>> {
     let rows = jobs.iter().map(|job| job.rows.end).max().unwrap_or_default();
     let mut parts: Vec<Vec<Job<W>>> = Vec::new();
@@ -255,7 +255,7 @@ fn in_parts<W>(jobs: Vec<Job<W>>) -> Parts<Job<W>> {
     for job in jobs {
         let middle = job.rows.start.midpoint(job.rows.end);
         let part = middle.saturating_mul(count).checked_div(rows).unwrap_or_default();
-        // A graph without rows may stand behind the last row.
+        // The offset of an empty graph may be the number of rows.
         parts[part.min(count - 1)].push(job);
     }
     for part in &mut parts {
@@ -283,7 +283,7 @@ where
     };
     let jobs = in_parts(jobs);
     let take = || {
-        let mut loan = scratch.lend();
+        let mut loan = scratch.borrow_one();
         while let Some(job) = jobs.next() {
             work(job, loan.get());
         }
@@ -309,7 +309,7 @@ fn matrix_mut<T>(entries: &mut [T], rows: usize, columns: usize) -> ArrayViewMut
 mod tests {
     use super::*;
 
-    /// The numbers of the graphs in the order in which one of so many threads gets them.
+    /// The indices of the graphs in the order in which one of `threads` threads gets them.
     fn order(threads: usize, offsets: &[usize]) -> Vec<usize> {
         let jobs = offsets.windows(2).enumerate().map(|(graph, rows)| Job {
             graph,
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn every_graph_is_in_one_part() {
+    fn every_graph_is_in_exactly_one_part() {
         for offsets in [
             &[0][..],
             &[0, 0],
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_comes_first() {
+    fn longest_graph_comes_first() {
         assert_eq!(order(1, &[0, 2, 7, 8, 12, 12, 14]), [1, 3, 0, 5, 2, 4]);
     }
 }

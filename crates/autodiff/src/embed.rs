@@ -21,7 +21,7 @@ use crate::element::Element;
 ///
 /// `h` stacks the rows of all graphs, (sum n) x m, f32 or f64; graph g owns the
 /// rows `offsets[g]..offsets[g + 1]`, so there are B + 1 offsets. f64 inside; in
-/// parallel over graphs on rayon; the same bits on any number of threads.
+/// parallel over graphs on rayon; bit-identical on any number of threads.
 /// Graphs without rows, or with zeros only, give zeros.
 ///
 /// This allocates anew each time. In a training loop hold an [`Embedder`].
@@ -53,7 +53,7 @@ pub fn grassmann_embed(h: &Tensor, offsets: &[usize], rule: RankRule, flatten: F
     Ok(Embedder::new(rule, flatten)?.embed(h, offsets)?.into())
 }
 
-/// [`grassmann_embed`] with memory that is kept from one call to the next.
+/// [`grassmann_embed`] with memory that is reused from call to call.
 ///
 /// Factors of the forward pass stay with the tape until it is dropped, then come
 /// back here; after the largest batch has been seen, only the result and the
@@ -110,7 +110,7 @@ impl Embedder {
         Ok(self.runner.apply(h, offsets, |_| ())?.0)
     }
 
-    /// The same, and outside the tape what was kept of each graph.
+    /// The same, and the spectrum of each graph (not on the tape).
     ///
     /// # Errors
     /// As [`grassmann_embed`].
@@ -119,12 +119,13 @@ impl Embedder {
         h: impl Into<Tracked>,
         offsets: &[usize],
     ) -> Result<(Tracked, Vec<GraphSpectrum>)> {
-        self.runner
-            .apply(h, offsets, |saved| saved.iter().map(GraphSpectrum::of).collect())
+        self.runner.apply(h, offsets, |saved| {
+            saved.iter().map(GraphSpectrum::from_factors).collect()
+        })
     }
 }
 
-/// What an embedding kept of one graph; not differentiable.
+/// The rank and spectrum of one graph; not differentiable.
 ///
 /// ```
 /// use candle_core::{Device, Tensor};
@@ -138,15 +139,16 @@ impl Embedder {
 /// # Ok::<(), egg_autodiff::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GraphSpectrum {
-    /// The rank p, how it came about, and the share of the spectrum captured.
+    /// The rank p, how it was chosen, and the captured share of the spectrum.
     pub choice: RankChoice,
     /// Descending, min(n, m) of them; none for a zero `H`.
     pub singular_values: Vec<f64>,
 }
 
 impl GraphSpectrum {
-    fn of(factors: &Factors) -> Self {
+    fn from_factors(factors: &Factors) -> Self {
         Self {
             choice: factors.choice(),
             singular_values: factors.singular_values().collect(),

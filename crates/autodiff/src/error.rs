@@ -3,7 +3,7 @@
 use candle_core::DType;
 use thiserror::Error;
 
-/// The result of everything in this crate that looks at input.
+/// The result type of this crate.
 ///
 /// ```
 /// use candle_core::{Device, Tensor};
@@ -101,8 +101,8 @@ impl Error {
         }
     }
 
-    /// The error itself, where the batch was one matrix and its number says nothing.
-    pub(crate) fn alone(self) -> Self {
+    /// The error without the graph's index, for batches of one matrix.
+    pub(crate) fn without_graph(self) -> Self {
         match self {
             Self::InGraph { source, .. } => *source,
             other => other,
@@ -110,7 +110,7 @@ impl Error {
     }
 }
 
-/// For backward passes, and so that `?` works in models that return candle's result.
+/// For backward passes, and for `?` in models that return candle's result.
 ///
 /// ```
 /// use candle_core::Tensor;

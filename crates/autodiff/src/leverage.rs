@@ -1,4 +1,4 @@
-//! How much each node has to do with its graph's subspace.
+//! The leverage of each node in its graph's subspace.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::element::Element;
 /// `(V_p V_p^T)_vv` for `H_g = V S U^T` (n x m), the squared length of row v of
 /// the leading p left singular vectors.
 ///
-/// Between 0 and 1, and p in sum over a graph: how much of the graph's subspace
-/// hangs on that one node. `h`, `offsets`, types, devices, empty graphs and
+/// Between 0 and 1, with sum p over a graph: how much of the graph's subspace depends on that one
+/// node. `h`, `offsets`, types, devices, empty graphs and
 /// threads are as for [`grassmann_embed`](crate::grassmann_embed), and so is the
 /// gradient, with the roles of rows and columns exchanged; nothing n x n is
 /// formed. `Ratio` counts the columns.

@@ -10,7 +10,7 @@
 //!     &Device::Cpu,
 //! )?;
 //! let embedder = Embedder::new(RankRule::Relative(0.5), Flatten::Upper)?;
-//! let rows = embedder.embed(&h, &[0, 3, 5])?; // one row per graph, whatever its size
+//! let rows = embedder.embed(&h, &[0, 3, 5])?; // one row per graph of any size
 //! assert_eq!(rows.dims(), [2, 10]);
 //! let gradients = rows.sum_all()?.backward()?;
 //! assert_eq!(gradients.get(&h).unwrap().dims(), [5, 4]);
@@ -21,21 +21,21 @@
 //! |---|---|---|---|
 //! | [`grassmann_embed`], [`Embedder`] | a mini-batch | the projector of each graph, flattened | exact, finite wherever singular values meet or vanish |
 //! | [`soft_embed`], [`SoftEmbedder`] | a mini-batch | a smooth [`Filter`] of its spectrum, flattened | exact, bounded |
-//! | [`leverage`] | a mini-batch | how much each node matters | as the projector's |
+//! | [`leverage`] | a mini-batch | the leverage of each node | as the projector's |
 //! | [`projector`] | a matrix | its projector | as above |
 //! | [`svd()`] | a matrix, or a batch | U, s, V | the textbook's, guarded |
 //! | [`principal_angles`], [`projection_distance`] | two bases | angles, a distance | bounded by the bases' conditioning |
 //!
-//! Tensors are f32 or f64; inside it is always f64. Graphs are worked on in
-//! parallel on rayon, and the results are the same bits on any number of
-//! threads. Factors of the forward pass are kept for the backward pass. The work
+//! Tensors are f32 or f64; arithmetic is always f64. Graphs are processed in parallel on rayon, and
+//! the results are bit-identical on any number of threads.
+//! Factors of the forward pass are kept for the backward pass. The work
 //! is done on the CPU: tensors on another device are copied to the host, and
 //! results and gradients back. Bad input is a typed [`Error`] that says which
 //! graph it is in.
 //!
 //! # In models of candle-nn
 //!
-//! `?` turns an [`Error`] into candle's, so that [`grassmann_embed`] goes into any `forward`,
+//! `?` turns an [`Error`] into candle's, so that [`grassmann_embed`] can be called in any `forward`,
 //! and [`Embedder::with_offsets`] makes a `Module` of it. `examples/candle_model.rs` trains a
 //! model of candle-nn's `Linear`, `VarBuilder` and `AdamW` with an embedding inside.
 //!

@@ -1,8 +1,8 @@
-//! Memory that is handed out and comes back.
+//! A pool of reusable memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Objects that are expensive to grow, kept from one use to the next.
+/// Objects that are expensive to grow, reused.
 #[derive(Debug)]
 pub(crate) struct Pool<S> {
     idle: Mutex<Vec<S>>,
@@ -23,7 +23,7 @@ impl<S: Default> Pool<S> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `count` objects, in no order that matters.
+    /// Takes `count` objects, in any order.
     pub(crate) fn take(&self, count: usize) -> Vec<S> {
         let mut idle = self.idle();
         let rest = idle.len().saturating_sub(count);
@@ -32,33 +32,33 @@ impl<S: Default> Pool<S> {
         taken
     }
 
-    pub(crate) fn give_back(&self, objects: Vec<S>) {
+    pub(crate) fn put_back(&self, objects: Vec<S>) {
         self.idle().extend(objects);
     }
 
-    /// One object, which comes back by itself.
-    pub(crate) fn lend(&self) -> Loan<'_, S> {
+    /// Borrows one object, which returns to the pool when dropped.
+    pub(crate) fn borrow_one(&self) -> Borrowed<'_, S> {
         let object = self.idle().pop().unwrap_or_default();
-        Loan {
+        Borrowed {
             pool: self,
             object: Some(object),
         }
     }
 }
 
-/// An object of a pool for the time of its life.
-pub(crate) struct Loan<'a, S: Default> {
+/// An object borrowed from a pool.
+pub(crate) struct Borrowed<'a, S: Default> {
     pool: &'a Pool<S>,
     object: Option<S>,
 }
 
-impl<S: Default> Loan<'_, S> {
+impl<S: Default> Borrowed<'_, S> {
     pub(crate) fn get(&mut self) -> &mut S {
         self.object.get_or_insert_with(S::default)
     }
 }
 
-impl<S: Default> Drop for Loan<'_, S> {
+impl<S: Default> Drop for Borrowed<'_, S> {
     fn drop(&mut self) {
         if let Some(object) = self.object.take() {
             self.pool.idle().push(object);
@@ -71,15 +71,15 @@ mod tests {
     use super::Pool;
 
     #[test]
-    fn what_comes_back_is_used_again() {
+    fn returned_memory_is_reused() {
         let pool: Pool<Vec<u8>> = Pool::default();
         let mut two = pool.take(2);
         two[0].push(7);
-        pool.give_back(two);
+        pool.put_back(two);
         assert_eq!(pool.take(3).iter().filter(|object| !object.is_empty()).count(), 1);
 
-        pool.lend().get().push(9);
-        assert_eq!(*pool.lend().get(), [9]);
+        pool.borrow_one().get().push(9);
+        assert_eq!(*pool.borrow_one().get(), [9]);
         assert_eq!(pool.take(1), [[9]]);
     }
 }

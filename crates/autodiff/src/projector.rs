@@ -13,7 +13,7 @@ use crate::{Error, Result};
 ///
 /// With the gradient of [`grassmann_embed`](crate::grassmann_embed): finite
 /// wherever singular values meet or vanish, except that a cut between values
-/// that are tied (which rank rules don't make) has the gradient 0 across it.
+/// that are tied (which rank rules never make) has the gradient 0 across it.
 ///
 /// On a device other than the CPU the matrix is copied to the host, and results
 /// and gradients back.
@@ -36,7 +36,9 @@ pub fn projector(h: &Tensor, rule: RankRule) -> Result<Tensor> {
     rule.validate()?;
     let rows = crate::element::check_matrix("H", &h.into())?.0;
     let runner = Runner::new(Square { rule });
-    let (p, ()) = runner.apply(h, &[0, rows], |_| ()).map_err(Error::alone)?;
+    let (p, ()) = runner
+        .apply(h, &[0, rows], |_| ())
+        .map_err(Error::without_graph)?;
     Ok(p.into())
 }
 

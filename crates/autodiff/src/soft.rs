@@ -1,4 +1,4 @@
-//! Soft EGG: a smooth spectral filter in the place of the hard cut.
+//! Soft EGG: a smooth spectral filter instead of the hard cut.
 //!
 //! The arithmetic is [`egg_geometry::SoftFactors`]'s; here it becomes one
 //! operation on a mini-batch.
@@ -53,7 +53,7 @@ pub fn soft_embed(h: &Tensor, offsets: &[usize], filter: &Filter, flatten: Flatt
         .into())
 }
 
-/// [`soft_embed`] with memory that is kept from one call to the next, as an
+/// [`soft_embed`] with memory that is reused from call to call, as an
 /// [`Embedder`](crate::Embedder) does. Clones share the memory.
 ///
 /// ```

@@ -24,9 +24,9 @@ pub const SVD_FLOOR: f64 = 1e-12;
 /// and results and gradients back.
 ///
 /// The gradient divides by `s_j^2 - s_i^2` for every pair: near a tie it is
-/// large (on a tie, 0 for the pair), even if the loss does not care. Where the
+/// large (on a tie, 0 for the pair), even if the loss does not depend on the pair. Where the
 /// loss depends on the projector only, use [`projector`](crate::projector) or
-/// [`grassmann_embed`](crate::grassmann_embed), which don't have that trouble.
+/// [`grassmann_embed`](crate::grassmann_embed), which don't have that problem.
 ///
 /// # Errors
 /// [`Error::DType`]; [`Error::Shape`] unless `a` has two or three dimensions,
@@ -93,7 +93,7 @@ pub fn svd_with_floor(a: &Tensor, floor: f64) -> Result<(Tensor, Tensor, Tensor)
     let (packed, ()) = runner
         .apply(&stacked, &offsets, |_| ())
         .map_err(|error| match batch {
-            None => error.alone(),
+            None => error.without_graph(),
             Some(_) => error,
         })?;
 

@@ -56,9 +56,9 @@ fn steady(graphs: usize, embed: impl Fn(&Tensor, &[usize]) -> Result<Tensor>) ->
     Ok(allocations)
 }
 
-// One test: two at once would count each other's.
+// One test: two concurrent ones would count each other's allocations.
 #[test]
-fn a_step_allocates_as_often_for_many_graphs_as_for_few() -> Result<()> {
+fn allocations_per_step_are_independent_of_the_number_of_graphs() -> Result<()> {
     // ndarray's own matrix product, used without OpenBLAS, packs into a buffer
     // that it allocates each time, and faer's solvers have buffers of their own.
     if egg_geometry::backend() != "openblas" {

@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ));
     style.say(table.text());
     let mut table = Table::new(["distance", "value", "metric"]);
-    for distance in Distance::ALL {
+    for &distance in Distance::ALL {
         let metric = if distance.is_metric() { "yes" } else { "no" };
         table.row([
             distance.name().to_owned(),

@@ -238,7 +238,7 @@ fn classifiers(methods: &[Method]) -> String {
                     .filter_map(|run| run.test)
                     .collect::<Vec<_>>()
             });
-            estimate(&Estimate::of(&tests.unwrap_or_default(), 0))
+            estimate(&Estimate::from_values(&tests.unwrap_or_default(), 0))
         });
         table.row([name.to_owned()].into_iter().chain(cells));
     }

@@ -13,17 +13,17 @@ use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
-/// How many links may lead to a file; more are a circle.
-const LINKS: usize = 40;
+/// The most symbolic links followed on the way to a file; more count as a cycle.
+const MAX_LINKS: usize = 40;
 
-/// What the name of a file begins and ends with before it is whole.
+/// Prefix and suffix of temporary files, before the atomic rename.
 const TEMPORARY: (&str, &str) = (".egg-", ".part");
 
-/// How often a temporary file is begun again because somebody swept it away.
-const TRIES: usize = 100;
+/// How often a temporary file is created again because a concurrent [`sweep`] removed it.
+const MAX_TRIES: usize = 100;
 
-/// Writes a file that is there whole or not at all: whatever happens in between,
-/// what was there before is either still there or replaced.
+/// Writes a file atomically: after a crash or an error at any point, the path has either its old
+/// content or all of the new one.
 ///
 /// A symbolic link is followed, and what is neither a file nor a folder (a device,
 /// a pipe) is written to as it is.
@@ -42,7 +42,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, |out| out.write_all(bytes))
 }
 
-/// [`write()`], of what is not in memory all at once.
+/// [`write()`] for content that is streamed instead of held in memory.
 ///
 /// # Errors
 /// As [`write()`], and those of `content`: then the file is as it was.
@@ -70,7 +70,9 @@ pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()
                 temporary.as_file().set_permissions(replaced.permissions())?;
             }
             temporary.as_file().sync_all()?;
-            temporary.persist(&target).map_err(|error| plain(error.error))?;
+            temporary
+                .persist(&target)
+                .map_err(|error| without_temporary_name(error.error))?;
             // The new name is on the disk once the folder is.
             #[cfg(unix)]
             File::open(folder_of(&target))?.sync_all()?;
@@ -79,8 +81,8 @@ pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()
     }
 }
 
-/// Whether [`write()`] could write a file. Nothing is changed by it, though
-/// much may change until then.
+/// Checks whether [`write()`] could write a file, without changing anything. The answer may be out
+/// of date by the time of the write.
 ///
 /// # Errors
 /// As [`write()`] would give.
@@ -100,7 +102,7 @@ pub fn check(path: &Path) -> Result<()> {
 }
 
 /// Removes the temporary files that writers left in a folder when they were killed.
-/// Those that somebody is writing stay, and so does all else.
+/// Temporary files that are being written stay, and so do all other files.
 ///
 /// What can't be removed stays too: nothing depends on it.
 ///
@@ -140,15 +142,15 @@ pub fn is_temporary(name: &str) -> bool {
         .is_some_and(|rest| rest.ends_with(suffix))
 }
 
-/// What a path leads to.
+/// What a path refers to.
 enum Place {
-    /// A file that is, or will be, at this path, which is no link.
+    /// A regular file, existing or to be created; `target` has its links resolved.
     File {
         target: PathBuf,
         replaced: Option<Metadata>,
     },
-    /// What the program's output goes to already: at another position of the same
-    /// file the two would write over each other.
+    /// The program's own standard output or error: a second handle would have another position and
+    /// overwrite it.
     Open(File),
     /// A device, a pipe.
     Special,
@@ -157,14 +159,14 @@ enum Place {
 impl Place {
     fn of(path: &Path) -> Result<Self> {
         if path.file_name().is_none() {
-            return Err(Error::new(ErrorKind::IsADirectory, "this is no name of a file"));
+            return Err(Error::new(ErrorKind::IsADirectory, "this path has no file name"));
         }
         // Follows links, and those of /proc that can't be read as paths.
         let there = match std::fs::metadata(path) {
             Ok(there) => there,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Self::File {
-                    target: end_of_links(path)?,
+                    target: resolve_links(path)?,
                     replaced: None,
                 });
             }
@@ -182,16 +184,16 @@ impl Place {
         // A name could be replaced even where the file may not be written.
         OpenOptions::new().write(true).open(path)?;
         Ok(Self::File {
-            target: end_of_links(path)?,
+            target: resolve_links(path)?,
             replaced: Some(there),
         })
     }
 }
 
-/// Where a path's last part leads, whether anything is there or not.
-fn end_of_links(path: &Path) -> Result<PathBuf> {
+/// The target of a path's last component, whether it exists or not.
+fn resolve_links(path: &Path) -> Result<PathBuf> {
     let mut target = path.to_owned();
-    for _ in 0..LINKS {
+    for _ in 0..MAX_LINKS {
         match std::fs::symlink_metadata(&target) {
             Ok(there) if there.is_symlink() => {
                 target = folder_of(&target).join(std::fs::read_link(&target)?);
@@ -199,7 +201,7 @@ fn end_of_links(path: &Path) -> Result<PathBuf> {
             _ => return Ok(target),
         }
     }
-    Err(Error::other("links lead in a circle"))
+    Err(Error::other("symbolic links form a cycle"))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -218,17 +220,19 @@ fn temporary_in(folder: &Path) -> Result<tempfile::NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    for _ in 0..TRIES {
-        let temporary = builder.tempfile_in(folder).map_err(plain)?;
-        if is_held(temporary.as_file()) {
+    for _ in 0..MAX_TRIES {
+        let temporary = builder.tempfile_in(folder).map_err(without_temporary_name)?;
+        if lock(temporary.as_file()) {
             return Ok(temporary);
         }
     }
-    Err(Error::other("its temporary files disappear"))
+    Err(Error::other(
+        "temporary files keep being removed by another process",
+    ))
 }
 
-/// Takes the lock that keeps [`sweep`] away; `false` if that was there first.
-fn is_held(file: &File) -> bool {
+/// Takes the lock that [`sweep`] respects; `false` if `sweep` holds it or has removed the file.
+fn lock(file: &File) -> bool {
     match file.try_lock() {
         Ok(()) => is_linked(file),
         Err(TryLockError::WouldBlock) => false,
@@ -253,12 +257,13 @@ fn is_linked(_: &File) -> bool {
 fn fill<W: Write>(file: W, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<W> {
     let mut buffered = BufWriter::with_capacity(1 << 20, file);
     content(&mut buffered)?;
-    buffered.into_inner().map_err(|error| plain(error.into_error()))
+    buffered
+        .into_inner()
+        .map_err(|error| without_temporary_name(error.into_error()))
 }
 
-/// What the system said, without the temporary file's name, which says nothing to
-/// anybody.
-fn plain(error: Error) -> Error {
+/// The system's message without the name of the temporary file, which means nothing to users.
+fn without_temporary_name(error: Error) -> Error {
     let text = error.to_string();
     match text.split_once(" at path ") {
         Some((system, _)) => Error::new(error.kind(), system),
@@ -290,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    fn failed_write_leaves_the_old_file_and_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         write(&path, b"old").unwrap();
@@ -304,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_written_is_known_beforehand() {
+    fn check_fails_where_write_would() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         check(&file).unwrap();
@@ -327,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nobody_writes_is_swept() {
+    fn sweep_removes_only_abandoned_temporary_files() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for name in [".egg-dead.part", ".egg-other", "x.part", ".egg-.txt"] {
@@ -353,7 +358,7 @@ mod tests {
 
     /// One thread sweeps without a pause, two write.
     #[test]
-    fn sweeping_never_takes_a_file_from_its_writer() {
+    fn sweep_does_not_disturb_writers() {
         let folder = tempfile::tempdir().unwrap();
         let done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|threads| {
@@ -381,7 +386,7 @@ mod tests {
         use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 
         #[test]
-        fn links_stay_and_what_they_lead_to_is_replaced() {
+        fn links_stay_and_their_targets_are_replaced() {
             let folder = tempfile::tempdir().unwrap();
             let at = |name: &str| folder.path().join(name);
             std::fs::create_dir(at("below")).unwrap();
@@ -405,7 +410,7 @@ mod tests {
         }
 
         #[test]
-        fn devices_and_pipes_are_written_to() {
+        fn devices_and_pipes_are_written_in_place() {
             write(Path::new("/dev/null"), b"x").unwrap();
             assert!(
                 std::fs::metadata("/dev/null")

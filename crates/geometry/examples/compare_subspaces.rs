@@ -103,7 +103,7 @@ fn main() -> Result<(), egg_geometry::Error> {
         );
     }
 
-    // Name the machine: even windows are known, odd ones are asked for.
+    // Identify the machine: even windows are known, odd ones are queries.
     let (known, asked): (Vec<usize>, Vec<usize>) = (0..points.len()).partition(|index| index % 2 == 0);
     let pick = |chosen: &[usize]| {
         chosen

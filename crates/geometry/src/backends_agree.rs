@@ -93,7 +93,11 @@ fn backends_agree_on_angles_and_distances() {
         assert!(off <= AGREE, "angles differ by {off:e}");
         let (x, y) = both(|| projector_distance(&a, &b).unwrap());
         assert_abs_diff_eq!(x, y, epsilon = AGREE);
-        for distance in Distance::ALL.into_iter().filter(|distance| distance.is_metric()) {
+        for distance in Distance::ALL
+            .iter()
+            .copied()
+            .filter(|distance| distance.is_metric())
+        {
             for extension in [Extension::Containment, Extension::YeLim, Extension::Projector] {
                 let (x, y) = both(|| extended_distance(&a, &b, distance, extension).unwrap());
                 // Fubini-Study's arccos has the slope 1 / sin at 0, where the

@@ -24,7 +24,7 @@ pub(crate) fn has_columns<T>(what: &'static str, a: &ArrayView2<'_, T>) -> Resul
     Ok(())
 }
 
-/// Exactly so many numbers.
+/// Checks the number of entries.
 pub(crate) fn length(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The result of everything in this crate that looks at input.
+/// The result type of this crate.
 ///
 /// ```
 /// use egg_geometry::{GrassmannPoint, Result};
@@ -58,7 +58,7 @@ pub enum Error {
         /// Its number of columns.
         columns: usize,
     },
-    /// A list of points or matrices is too short for what was asked.
+    /// A list of points or matrices is too short.
     #[error("{what} has {found} elements; at least {needed} are needed")]
     TooFew {
         /// Which argument.
@@ -71,7 +71,7 @@ pub enum Error {
     /// A subspace dimension is not in `1..=m`.
     #[error("a subspace of R^{ambient} has a dimension from 1 to {ambient}, not {dimension}")]
     DimensionOutOfRange {
-        /// The dimension p that was asked for.
+        /// The requested dimension p.
         dimension: usize,
         /// The ambient dimension m.
         ambient: usize,
@@ -112,7 +112,7 @@ pub enum Error {
     /// An operation that needs equal subspace dimensions got different ones.
     #[error("{operation} needs subspaces of equal dimension, got {left} and {right}; {remedy}")]
     DimensionMismatch {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
         /// Dimension of the first.
         left: usize,
@@ -184,7 +184,7 @@ pub enum Error {
     /// Two subspaces are so far apart that a map between them has no value.
     #[error("{operation} is undefined: a principal angle of {angle} is too close to pi/2")]
     TooFarApart {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
         /// The offending principal angle.
         angle: f64,
@@ -199,9 +199,9 @@ pub enum Error {
         what: &'static str,
         /// Iterations made.
         iterations: usize,
-        /// What was left.
+        /// The remaining residual.
         residual: f64,
-        /// What was asked for.
+        /// The requested tolerance.
         tolerance: f64,
     },
     /// A parameter is outside its range.
@@ -221,7 +221,7 @@ pub enum Error {
     Filter {
         /// `"f"` or `"derivative"`.
         function: &'static str,
-        /// The squared singular value it was asked for.
+        /// The squared singular value that was its argument.
         lambda: f64,
         /// What it gave.
         value: f64,

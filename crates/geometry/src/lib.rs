@@ -52,7 +52,7 @@
 //! With `openblas`, the first call into this crate sets OpenBLAS to **one
 //! thread** for the whole process: its threads inside rayon's slow everything
 //! down many times over, and make results depend on their number. A program
-//! that wants more for its own BLAS calls can raise the number after that.
+//! that needs more for its own BLAS calls can raise the number after that.
 
 // Input is never trusted: what may fail returns an error. Exceptions say why.
 #![warn(

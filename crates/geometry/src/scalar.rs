@@ -12,7 +12,7 @@ use crate::linalg::entrywise;
 /// `f32` or `f64`. Sealed: nothing else implements it.
 ///
 /// The constants are the tolerances that depend on how many digits the *input*
-/// carries, whatever precision is used inside.
+/// carries, independent of the internal precision.
 ///
 /// ```
 /// use egg_geometry::Scalar;
@@ -46,9 +46,9 @@ pub trait Scalar:
     /// type can resolve.
     const GRAM_IS_EXACT: bool;
 
-    /// The largest entry of a gradient; what is beyond becomes this. A gradient of the
-    /// projector is as large as `1 / H`: of denormal f32 rows it would leave the range of f32, or
-    /// its sums over nodes would, and infinities become NaN in the next product.
+    /// The largest entry of a gradient; larger ones are clamped to it. A gradient of the projector
+    /// is as large as `1 / H`: for subnormal f32 rows it, or its sums over nodes, would overflow
+    /// f32, and infinities become NaN in the next product.
     const LARGEST_GRADIENT: f64;
 
     /// The machine epsilon of this type, as f64.
@@ -130,7 +130,7 @@ pub(crate) fn max_abs<T: Scalar>(matrix: &ArrayView2<'_, T>) -> T {
 }
 
 /// The power of two at or below a positive `value`, such that it has an inverse;
-/// 1 for 0. Dividing by it does no harm to the digits.
+/// 1 for 0. Dividing by it is exact.
 pub(crate) fn power_of_two_below(value: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
     if value == 0.0 {

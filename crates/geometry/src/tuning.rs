@@ -1,11 +1,11 @@
-//! The numbers that were found by measuring, in one place: where one way to a result becomes
-//! faster than another, and where it would lose digits that the result can show.
+//! Measured thresholds, in one place: where one algorithm becomes faster than another, and where it
+//! would lose digits that the result can show.
 //!
 //! Each is used in one file, which its comment names. Constants of an algorithm itself (how many
-//! numbers a loop adds side by side, when an iteration gives up) stay with it. A change of any of
+//! partial sums a loop has, when an iteration gives up) stay with it. A change of any of
 //! these changes the order of some sums, and with it the last bits of results.
 
-/// Where one way becomes faster than another; `docs/PERFORMANCE.md` has the measurements.
+/// Where one algorithm becomes faster than another; `docs/PERFORMANCE.md` has the measurements.
 pub(crate) mod speed {
     /// Symmetric matrices up to this order are decomposed by `linalg/small_eigen`. Rows of larger
     /// ones leave the first cache, where the backend's blocks of reflections pay.
@@ -19,23 +19,23 @@ pub(crate) mod speed {
     /// microseconds and the whole 49.
     pub(crate) const PRODUCT_PIECE: usize = 1_000_000;
 
-    /// A product that is long in one direction alone, and at most this in the others, is cut
+    /// A product that is long in only one direction, and at most this in the others, is cut
     /// (`linalg/product.rs`); in larger ones packing pays.
     pub(crate) const PRODUCT_NARROW: usize = 128;
 
-    /// Up to so many columns a product is made by `linalg/product.rs` itself: OpenBLAS packs both
+    /// Up to this many columns a product is computed by `linalg/product.rs` itself: OpenBLAS packs both
     /// operands of a product with a transpose, which takes longer than the product.
     pub(crate) const PRODUCT_FEW_COLUMNS: usize = 8;
 
     /// The least order of a Gram matrix that is made in two parts (`linalg/product.rs`).
     pub(crate) const GRAM_HALVED_ORDER: usize = 32;
 
-    /// Up to so many kept directions are multiplied with flat triangles (`embedding/triangle.rs`);
+    /// Up to this many kept directions are multiplied with packed triangles (`embedding/triangle.rs`);
     /// for more, a square and a matrix product are as fast.
     pub(crate) const TRIANGLE_DIRECTIONS: usize = 4;
 
-    /// Only the kept directions are made where there are at least this many in all
-    /// (`embedding/factors/decompose.rs`): of fewer, all are as fast ...
+    /// Only the kept directions are computed where there are at least this many in all
+    /// (`embedding/factors/decompose.rs`): for fewer, computing all is as fast ...
     pub(crate) const KEPT_ONLY_ORDER: usize = 40;
 
     /// ... and where no more than one in this many is kept.
@@ -47,7 +47,7 @@ pub(crate) mod speed {
     pub(crate) const LONG_SVD_LEAST_ROWS: usize = 1024;
 }
 
-/// Where a way would lose digits; `docs/GEOMETRY.md` has the derivations.
+/// Where an algorithm would lose digits; `docs/GEOMETRY.md` has the derivations.
 pub(crate) mod accuracy {
     /// What rounding the input can do to a singular value, in eps of its type and
     /// norms `||H||_F` (`embedding/rank.rs`). Rounding each entry once moves `H` by half of an eps;
@@ -82,7 +82,7 @@ pub(crate) mod accuracy {
     /// its projector error is smaller by the factor `(sigma_p + sigma_{p+1}) / sigma_1`.
     pub(crate) const GRAM_HIGH_CUT: f64 = 0.7;
 
-    /// Only the kept directions are made where the cut is so wide that the guard of the gradient
+    /// Only the kept directions are computed where the cut is so wide that the guard of the gradient
     /// ([`Scalar::GAP_GUARD`](crate::Scalar::GAP_GUARD)) does nothing that f32 could show,
     /// in eigenvalues and relative to the last one kept ...
     pub(crate) const CLEAR_CUT: f64 = 1e-3;

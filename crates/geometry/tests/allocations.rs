@@ -8,7 +8,7 @@ use egg_geometry::{Factors, Flatten, RankRule, Workspace, backend};
 use ndarray::{Array1, Array2};
 
 thread_local! {
-    /// Of this thread alone: the test harness has its own.
+    /// Of this thread only: the test harness has its own.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -32,7 +32,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn the_steady_state_allocates_nothing() {
+fn steady_state_allocates_nothing() {
     // More rows than columns and fewer; well and badly conditioned.
     let matrices = [(40, 1.0f32), (9, 1.0), (9, 0.3), (12, 0.7)];
     assert_steady(16, &matrices, RankRule::Relative(0.3));
@@ -40,7 +40,7 @@ fn the_steady_state_allocates_nothing() {
 
 /// Orders at which only the kept directions are made.
 #[test]
-fn nor_does_it_for_the_kept_alone() {
+fn kept_only_steady_state_allocates_nothing() {
     let matrices = [(100, 1.0f32), (50, 1.0), (90, 0.97)];
     assert_steady(64, &matrices, RankRule::Fixed(10));
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use candle_core::DType;
 use thiserror::Error;
 
-/// The result of everything in this crate that looks at input.
+/// The result type of this crate.
 ///
 /// ```
 /// use candle_core::{DType, Device};
@@ -112,7 +112,7 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// A file is not what was once written.
+    /// A file is truncated or its content has changed.
     #[error("{} is damaged: {reason}; use an earlier copy", path.display())]
     DamagedFile {
         /// The file.
@@ -120,7 +120,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A sound safetensors file, but not a checkpoint of this crate.
+    /// A valid safetensors file, but not a checkpoint of this crate.
     #[error("{} is a safetensors file, but not a checkpoint; was it written by another program?", path.display())]
     ForeignFile {
         /// The file.
@@ -141,7 +141,7 @@ pub enum Error {
     Candle(#[from] candle_core::Error),
 }
 
-/// So that `?` works in functions and modules that return candle's result.
+/// Lets `?` work in functions and modules that return candle's result.
 ///
 /// ```
 /// use candle_core::{Device, Tensor};

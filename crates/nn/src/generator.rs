@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// let mut rng = ChaCha8Rng::seed_from_u64(7);
 /// rng.next_u32();
-/// let mut again = GeneratorState::of(&rng).generator();
+/// let mut again = GeneratorState::from_rng(&rng).generator();
 /// assert_eq!(again.next_u64(), rng.next_u64());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,12 +27,12 @@ pub struct GeneratorState {
 }
 
 impl GeneratorState {
-    /// Where `rng` stands now.
+    /// The current state of `rng`.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a generator has 2^64 blocks of 16 words"
     )]
-    pub fn of(rng: &ChaCha8Rng) -> Self {
+    pub fn from_rng(rng: &ChaCha8Rng) -> Self {
         let position = rng.get_word_pos();
         Self {
             seed: rng.get_seed(),
@@ -42,7 +42,7 @@ impl GeneratorState {
         }
     }
 
-    /// A generator that goes on from here.
+    /// A generator that continues from this state.
     pub fn generator(&self) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::from_seed(self.seed);
         rng.set_stream(self.stream);
@@ -65,7 +65,7 @@ mod tests {
             for _ in 0..draws {
                 rng.next_u32();
             }
-            let state = GeneratorState::of(&rng);
+            let state = GeneratorState::from_rng(&rng);
             let json = serde_json::to_string(&state).unwrap();
             let state: GeneratorState = serde_json::from_str(&json).unwrap();
             let mut again = state.generator();
@@ -79,7 +79,7 @@ mod tests {
     fn far_positions_are_restored() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         rng.set_word_pos((1 << 68) - 5);
-        let mut again = GeneratorState::of(&rng).generator();
+        let mut again = GeneratorState::from_rng(&rng).generator();
         assert_eq!(again.next_u64(), rng.next_u64());
     }
 }

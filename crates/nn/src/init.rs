@@ -1,4 +1,4 @@
-//! First values of parameters, from the seeded generator.
+//! Initial values of parameters, from the seeded generator.
 //!
 //! The numbers are drawn in f64 and rounded to the parameter's type, so that an
 //! f32 model starts at the rounded values of the f64 one. Only operations that
@@ -12,7 +12,7 @@ use rand_chacha::rand_core::Rng;
 use crate::check::check_float;
 use crate::{Error, Result};
 
-/// How a parameter gets its first values.
+/// How a parameter is initialised.
 ///
 /// # Example
 /// ```
@@ -27,6 +27,7 @@ use crate::{Error, Result};
 /// # Ok::<(), egg_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Init {
     /// All 0.
     Zeros,
@@ -63,7 +64,7 @@ impl Init {
         }
     }
 
-    /// A tensor of the given shape, drawn in row-major order.
+    /// A tensor of shape `shape`, drawn in row-major order.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a negative or non-finite bound or deviation,
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_logarithm_is_the_logarithm() {
+    fn logarithm_matches_the_standard_library() {
         for x in [1e-300, 1e-17, 0.1, 0.5, 0.707, 0.99999, 1.0, 1.5, 3.0, 1e10] {
             let x: f64 = x;
             let (ours, library) = (logarithm(x), x.ln());
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_numbers_have_their_moments() {
+    fn normal_numbers_have_the_right_moments() {
         let mut rng = ChaCha8Rng::seed_from_u64(9);
         let draws: Vec<f64> = (0..100_000).map(|_| standard_normal(&mut rng)).collect();
         let moment = |k: i32| draws.iter().map(|x| x.powi(k)).sum::<f64>() / draws.len() as f64;
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_has_one_sequence() {
+    fn seed_determines_the_sequence() {
         // Bits this code gave when it was written, not an independent source: they
         // say that another platform or version repeats them.
         let mut rng = ChaCha8Rng::seed_from_u64(0);

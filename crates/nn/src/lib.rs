@@ -25,24 +25,24 @@
 //!
 //! [`Parameters`] keeps the named parameters and buffers of a model, and
 //! [`Scope`] is where layers register theirs. [`Linear`], [`BatchNorm1d`] and
-//! [`Mlp`] run forward and backward as fused operations; a [`Pass`] tells them
-//! whether to train. Values and gradients are PyTorch's, to rounding.
+//! [`Mlp`] run forward and backward as fused operations; a [`Pass`] selects training or evaluation.
+//! Values and gradients are PyTorch's, to rounding.
 //!
 //! - Losses: [`cross_entropy`], [`bce_with_logits`], [`mse`], [`mae`], each one
 //!   operation; no finite logit overflows.
 //! - [`Segments`]: sum, mean, maximum and softmax over the rows of each graph.
-//! - Layers give a [`Tracked`], a tensor whose gradient does not go over candle's sums; and
-//!   [`backward`] spares those of parameters the same (both are [`egg_tensor`]'s).
+//! - Layers return a [`Tracked`], a tensor with its own gradient accumulator; and
+//!   [`backward`] accumulates those of parameters the same way (both are [`egg_tensor`]'s).
 //! - [`Dropout`], from the generator of the [`Pass`].
 //! - [`Adam`], with L2 or decoupled [`Decay`], in place; [`clip_gradient_norm`].
 //! - [`Plateau`] and [`EarlyStopping`].
-//! - [`Observer`]: the events of a run, and how to stop it; [`Silent`] ignores them.
-//! - [`Checkpoint`]: all of the above in one file, to go on from to the bit.
+//! - [`Observer`]: receives the events of a run and may stop it; [`Silent`] ignores them.
+//! - [`Checkpoint`]: all of the above in one file, from which training resumes bit for bit.
 //!
 //! Everything is f32 or f64, on the CPU, in parallel on rayon, and gives the
-//! same bits on any number of threads: sums are split into blocks by shape
-//! alone, and partial results are added in order. Random numbers come from the
-//! generator that is handed in. Bad input is a typed [`Error`], never a panic.
+//! same bits on any number of threads: the split of sums into blocks depends only on the shape, and
+//! partial results are added in order. Random numbers come from the caller's generator. Bad input
+//! is a typed [`Error`], never a panic.
 //!
 //! # With candle-nn
 //!
@@ -71,61 +71,36 @@
     )
 )]
 
-mod adam;
-mod adam_config;
-mod batch_norm;
-mod bce;
 mod check;
 mod checkpoint;
-mod checkpoint_file;
-mod clip;
-mod cross_entropy;
-mod dropout;
-mod early_stopping;
 mod error;
 mod generator;
 mod init;
-mod linear;
-mod mlp;
-mod module;
-mod normalise;
+mod kernels;
+mod layers;
+mod losses;
 mod observer;
-mod pair_loss;
+mod optim;
 mod parameters;
-mod pass;
-mod reduction;
-mod regression;
-mod relu;
-mod schedule;
-mod seeded;
-mod segment;
-mod segment_kernel;
 
-pub use adam::{Adam, AdamMoments, AdamState};
-pub use adam_config::{AdamConfig, Decay};
-pub use batch_norm::BatchNorm1d;
-pub use bce::{bce_with_logits, bce_with_logits_value};
 pub use check::check_float;
 pub use checkpoint::Checkpoint;
-pub use clip::clip_gradient_norm;
-pub use cross_entropy::{cross_entropy, cross_entropy_value};
-pub use dropout::Dropout;
-pub use early_stopping::{EarlyStopping, Goal, Verdict};
 pub use egg_tensor::{Tracked, backward};
 pub use error::{Error, Result};
 pub use generator::GeneratorState;
 pub use init::Init;
-pub use linear::{Linear, linear_product};
-pub use mlp::{Mlp, MlpConfig};
+pub use layers::{
+    BatchNorm1d, Dropout, Linear, Mlp, MlpConfig, Pass, Seeded, Segments, linear_product, relu,
+};
+pub use losses::{
+    Reduction, bce_with_logits, bce_with_logits_value, cross_entropy, cross_entropy_value, mae, mse,
+};
 pub use observer::{Observer, Silent};
+pub use optim::{
+    Adam, AdamConfig, AdamMoments, AdamState, Decay, EarlyStopping, Goal, Plateau, PlateauConfig, Verdict,
+    clip_gradient_norm,
+};
 pub use parameters::{Parameters, Scope};
-pub use pass::Pass;
-pub use reduction::Reduction;
-pub use regression::{mae, mse};
-pub use relu::relu;
-pub use schedule::{Plateau, PlateauConfig};
-pub use seeded::Seeded;
-pub use segment::Segments;
 
 /// Runs the example of the package's front page.
 #[cfg(doctest)]

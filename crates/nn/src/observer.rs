@@ -1,4 +1,4 @@
-//! Events of a long run, and how whoever watches it stops it.
+//! The protocol of events and cancellation that training and clustering share.
 
 use std::ops::ControlFlow;
 

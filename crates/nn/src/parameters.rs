@@ -11,7 +11,7 @@ use crate::{Error, Init, Result};
 #[cfg(feature = "candle-nn")]
 mod var_map;
 
-/// Parameters (trained) and buffers (kept, such as running statistics) by name,
+/// Parameters (trained) and buffers (saved but not trained, such as running statistics) by name,
 /// in the order of their names.
 ///
 /// Layers register themselves through a [`Scope`]; names read as in PyTorch's
@@ -78,8 +78,8 @@ impl Parameters {
         &self.device
     }
 
-    /// The scope without a prefix, to build a model in. All first values are
-    /// drawn from `rng`, in the order in which layers are built.
+    /// The root scope, to build a model in. All initial values are drawn from `rng`, in the order
+    /// in which layers are built.
     pub fn root<'a>(&'a mut self, rng: &'a mut ChaCha8Rng) -> Scope<'a> {
         Scope {
             parameters: self,
@@ -130,7 +130,7 @@ impl Parameters {
     /// # let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
     /// parameters.root(&mut rng).parameter("scale", 3, Init::Ones)?;
     /// let best = parameters.snapshot()?;
-    /// // ... training goes on, and gets worse ...
+    /// // ... training continues, and gets worse ...
     /// parameters.load(&best)?;
     /// # Ok::<(), egg_nn::Error>(())
     /// ```
@@ -141,8 +141,8 @@ impl Parameters {
             .collect()
     }
 
-    /// Puts `values` into the parameters and buffers of the same names,
-    /// converted to the model's type. Nothing is changed unless all fit.
+    /// Copies `values` into the parameters and buffers of the same names, converted to the model's
+    /// type. Nothing is changed unless all of them fit.
     ///
     /// # Errors
     /// [`Error::MissingName`] and [`Error::UnexpectedName`] if the names are
@@ -196,7 +196,7 @@ impl Parameters {
     }
 }
 
-/// A place in a model's tree of names, where a layer registers its parameters.
+/// A prefix in a model's tree of names, under which a layer registers its parameters.
 ///
 /// # Example
 /// ```
@@ -241,7 +241,7 @@ impl Scope<'_> {
         &self.parameters.device
     }
 
-    /// The generator that first values are drawn from.
+    /// The generator of initial values.
     pub fn rng(&mut self) -> &mut ChaCha8Rng {
         self.rng
     }

@@ -1,11 +1,10 @@
-//! A report of made-up runs, to look at the page:
+//! A report of made-up runs, to inspect the page:
 //!
 //! ```text
 //! cargo run -p egg-report --example gallery -- target/gallery.html
 //! ```
 //!
-//! No number in it was measured. Beside the page it writes one chart as a file
-//! of its own.
+//! No number in it was measured. Apart from the page it writes one chart as a standalone file.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
-//! Where graphs or nodes lie, as a matrix or already as a map of it.
+//! Embeddings of graphs or nodes, as a matrix or as a map in the plane.
 
-// Numbers in a file are no index: what they point at may not be there.
+// Numbers read from a file must not be used as indices unchecked.
 #![warn(clippy::indexing_slicing)]
 
 use serde::{Deserialize, Serialize};
@@ -54,32 +54,31 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// A row, if there is one: how many there are and how wide they are may have
-    /// come from a file.
+    /// A row, if it exists: the number of rows and columns may come from a file.
     pub(crate) fn row(&self, row: usize) -> Option<&[f32]> {
         let start = row.checked_mul(self.columns)?;
         self.values.get(start..start.checked_add(self.columns)?)
     }
 }
 
-/// Points in the plane that are near each other where the rows are.
+/// Points in the plane whose neighbours are those of the rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Map {
-    /// To the right.
+    /// Horizontal coordinates.
     #[serde(with = "number::list32")]
     pub x: Vec<f32>,
-    /// Up.
+    /// Vertical coordinates, upwards.
     #[serde(with = "number::list32")]
     pub y: Vec<f32>,
-    /// How many rows there were before some were drawn.
+    /// The number of rows before sampling.
     pub rows: usize,
     /// How it was made, in a few words, as `t-SNE, perplexity 30`.
     pub method: String,
 }
 
 impl Embedding {
-    /// Of a matrix, row by row.
+    /// An embedding from a matrix, row by row.
     ///
     /// # Errors
     /// If there are not as many classes as rows, or rows are not complete.
@@ -105,8 +104,8 @@ impl Embedding {
     }
 
     /// Replaces the rows by a map: at most `most` of them, drawn with `seed`,
-    /// laid out by t-SNE from a start that the same seed gives. The same bits on
-    /// any number of threads. Does nothing if there is a map already.
+    /// laid out by t-SNE from a start that depends only on the seed. Bit-identical on any number of
+    /// threads. Does nothing if there is a map already.
     ///
     /// Rows with a number that is not finite are left out.
     pub fn reduce(&mut self, most: usize, seed: u64) {

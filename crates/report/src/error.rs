@@ -1,36 +1,36 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::path::PathBuf;
 
-/// The result of what reads, writes or draws.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file system said no.
+    /// The file system reported an error.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         source: std::io::Error,
     },
-    /// The file is JSON, but nothing that a run left.
+    /// The file is JSON, but not a record.
     #[error("{}: not the record of a run (no `\"format\": \"egg-record\"`); give a folder that `egg train`, `egg cluster` or `egg sweep` wrote", path.display())]
     NotARecord {
         /// The file.
         path: PathBuf,
     },
-    /// The file is of a version that is not known here.
+    /// The file has a version that is not supported.
     #[error("{}: record version {found}, but only versions up to {known} are known here; use a newer egg", path.display())]
     Version {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// Its version.
         found: u64,
-        /// The newest that is known.
+        /// The newest supported version.
         known: u64,
     },
     /// The file is broken.
@@ -54,7 +54,7 @@ pub enum Error {
         message: String,
     },
     /// Two lists that belong together have different lengths.
-    #[error("{what}: {found} given, {expected} expected")]
+    #[error("{what}: found {found}, expected {expected}")]
     Lengths {
         /// What they are.
         what: String,
@@ -64,7 +64,7 @@ pub enum Error {
         expected: usize,
     },
     /// There is nothing to show.
-    #[error("no records given: run `egg train`, `egg cluster` or `egg sweep` with --out first")]
+    #[error("there are no records: run `egg train`, `egg cluster` or `egg sweep` with --out first")]
     Nothing,
     /// A chart could not be drawn.
     #[error("the chart {chart:?} could not be drawn: {message}")]

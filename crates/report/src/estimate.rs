@@ -1,4 +1,4 @@
-//! A mean, its spread, and what they were worked out from.
+//! A mean, its spread, and the measurements behind them.
 
 // Numbers in a file are no index: what they point at may not be there.
 #![warn(clippy::indexing_slicing)]
@@ -12,13 +12,13 @@ use crate::number;
 ///
 /// ```
 /// use egg_report::Estimate;
-/// let estimate = Estimate::of(&[0.25, 0.75], 0);
+/// let estimate = Estimate::from_values(&[0.25, 0.75], 0);
 /// assert_eq!((estimate.mean, estimate.deviation), (0.5, Some(0.25)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Estimate {
-    /// The mean; NaN if nothing was measured.
+    /// The mean; NaN without measurements.
     #[serde(with = "number")]
     pub mean: f64,
     /// The standard deviation, if it is known.
@@ -40,10 +40,10 @@ impl Default for Estimate {
 }
 
 impl Estimate {
-    /// Of some measurements; `ddof` is subtracted from their count under the
-    /// root. There is no deviation of no more numbers than `ddof`.
-    pub fn of(values: &[f64], ddof: usize) -> Self {
-        let Some(summary) = Summary::of(values, ddof) else {
+    /// The estimate from measurements; `ddof` is subtracted from their count under the root. At
+    /// most `ddof` numbers have no deviation.
+    pub fn from_values(values: &[f64], ddof: usize) -> Self {
+        let Some(summary) = Summary::from_values(values, ddof) else {
             return Self::default();
         };
         Self {
@@ -53,14 +53,13 @@ impl Estimate {
         }
     }
 
-    /// The deviation of several measurements: of a single one there is none to
-    /// show, whatever `ddof` makes of it.
+    /// The deviation, if there are several measurements; a single one has none for any `ddof`.
     ///
     /// ```
     /// use egg_report::Estimate;
-    /// assert_eq!(Estimate::of(&[0.5], 0).deviation, Some(0.0));
-    /// assert_eq!(Estimate::of(&[0.5], 0).spread(), None);
-    /// assert_eq!(Estimate::of(&[0.5, 0.5], 0).spread(), Some(0.0));
+    /// assert_eq!(Estimate::from_values(&[0.5], 0).deviation, Some(0.0));
+    /// assert_eq!(Estimate::from_values(&[0.5], 0).spread(), None);
+    /// assert_eq!(Estimate::from_values(&[0.5, 0.5], 0).spread(), Some(0.0));
     /// ```
     pub fn spread(&self) -> Option<f64> {
         self.deviation

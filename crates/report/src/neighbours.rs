@@ -1,4 +1,4 @@
-//! Which rows are nearest to which.
+//! Nearest neighbours of rows.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::embedding::Embedding;
 
-/// Of every point the nearest others with their distances, in order; ties by number.
+/// The nearest other points of every point with their distances, in order; ties by index.
 pub(crate) fn nearest(points: &[&[f32]], count: usize) -> Vec<Vec<(f32, usize)>> {
     let of = |i: usize| {
         let mut distances: Vec<(f32, usize)> = (0..points.len())
@@ -24,7 +24,7 @@ pub(crate) fn nearest(points: &[&[f32]], count: usize) -> Vec<Vec<(f32, usize)>>
     (0..points.len()).into_par_iter().map(of).collect()
 }
 
-/// Eight sums side by side, which is what vectors are made for.
+/// Eight independent partial sums, so that the loop is vectorised.
 fn distance(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0f32; 8];
     let (a, b) = (a.chunks(8), b.chunks(8));
@@ -37,9 +37,9 @@ fn distance(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl Embedding {
-    /// Of every row whether its class is the commonest among the `count` nearest
-    /// other rows (of equally common ones that of the nearest counts); `None` of a
-    /// row without a class, or with no other. Distances are those of the rows, or of
+    /// For every row, whether its class is the commonest among the `count` nearest other rows (of
+    /// equally common ones that of the nearest counts); `None` for a row without a class, or
+    /// without other rows. Distances are those of the rows, or of
     /// the map once they are [reduced](Self::reduce).
     ///
     /// The share of `true` is the leave-one-out accuracy of a nearest-neighbour
@@ -51,10 +51,10 @@ impl Embedding {
     /// let values = vec![0.0, 0.1, 0.2, 5.0, 5.1, 5.3];
     /// let classes = [0, 0, 1, 1, 1, 1].map(Some).to_vec();
     /// let embedding = Embedding::new("graphs", 1, values, classes).unwrap();
-    /// let right = embedding.like_their_neighbours(1);
+    /// let right = embedding.agrees_with_neighbours(1);
     /// assert_eq!(right, [true, true, false, true, true, true].map(Some));
     /// ```
-    pub fn like_their_neighbours(&self, count: usize) -> Vec<Option<bool>> {
+    pub fn agrees_with_neighbours(&self, count: usize) -> Vec<Option<bool>> {
         let pairs: Vec<[f32; 2]>;
         let points: Vec<&[f32]> = match (&self.rows, &self.map) {
             (Some(rows), _) if rows.columns > 0 => rows.values.chunks(rows.columns).collect(),
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_are_in_order_and_ties_by_number() {
+    fn nearest_are_sorted_and_ties_ordered_by_index() {
         let points: Vec<[f32; 1]> = [0.0, 2.0, 1.0, 2.0, 9.0].map(|x| [x]).to_vec();
         let points: Vec<&[f32]> = points.iter().map(|point| &point[..]).collect();
         let near = nearest(&points, 3);
@@ -98,11 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn votes_maps_and_rows_without_classes() {
+    fn neighbour_agreement_handles_maps_and_missing_classes() {
         let values = vec![0.0, 1.0, 2.0, 10.0, 11.0];
         let classes = vec![Some(0), Some(1), Some(0), Some(1), None];
         let mut embedding = Embedding::new("nodes", 1, values, classes).unwrap();
-        let right = |embedding: &Embedding, count| embedding.like_their_neighbours(count);
+        let right = |embedding: &Embedding, count| embedding.agrees_with_neighbours(count);
         // Of the first the nearest is 1, then 0 and 1: two to one.
         assert_eq!(
             right(&embedding, 3),

@@ -1,9 +1,8 @@
 //! Numbers in JSON, which has no NaN and no infinity.
 //!
-//! A loss may well be NaN, and a file that can't say so is not written at all
-//! or not read again. Here NaN is `null` and infinities are words.
+//! A loss may be NaN, and must be written and read again. NaN is `null` and infinities are strings.
 
-// Numbers in a file are no index: what they point at may not be there.
+// Numbers read from a file must not be used as indices unchecked.
 #![warn(clippy::indexing_slicing)]
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -91,7 +90,7 @@ pub(crate) mod list {
     }
 }
 
-/// The same for single precision, where whatever is not finite is `null`.
+/// The same for single precision, where every non-finite number is `null`.
 pub(crate) mod list32 {
     use super::{Deserialize, Deserializer, Serializer};
 

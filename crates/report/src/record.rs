@@ -1,10 +1,9 @@
-//! What a run leaves behind, and what the report is made from.
+//! Records: the result of a run, from which the report is made.
 //!
 //! A [`Record`] is one JSON file, [`FILE_NAME`], in the folder of a run. It has
-//! everything that the report shows, so that the page can be made again later,
-//! without the data and without the model. Fields that are not known are
-//! skipped, fields that are missing are empty: an old file stays readable. NaN
-//! is written as `null`.
+//! everything that the report shows, so that the page can be rebuilt later, without the data and
+//! without the model. Unknown fields are ignored, missing ones are empty: old files stay readable.
+//! NaN is written as `null`.
 //!
 //! ```
 //! use egg_report::{Kind, Method, Record, Repetition};
@@ -25,7 +24,7 @@
 //! assert_eq!(Record::read(&path).unwrap(), record);
 //! ```
 
-// Numbers in a file are no index: what they point at may not be there.
+// Numbers read from a file must not be used as indices unchecked.
 #![warn(clippy::indexing_slicing)]
 
 use std::path::Path;
@@ -49,6 +48,7 @@ const FORMAT: &str = "egg-record";
 /// What was run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Kind {
     /// Graphs were classified.
     #[default]
@@ -61,7 +61,7 @@ pub enum Kind {
     Demo,
 }
 
-/// One run: what it was, and what came of it.
+/// One run: its settings and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
@@ -77,17 +77,17 @@ pub struct Record {
     pub command: String,
     /// All settings.
     pub config: Value,
-    /// What every random number came from.
+    /// The seed of all random numbers.
     pub seed: Option<u64>,
     /// How splits and repetitions were made, as `paper` or `fair`; empty if it
     /// does not apply.
     pub protocol: String,
-    /// What is subtracted from the count in standard deviations that are worked
-    /// out from [`Repetition::test`]: 0 in the paper's tables, 1 elsewhere.
+    /// What is subtracted from the count in standard deviations of [`Repetition::test`]: 0 in the
+    /// paper's tables, 1 elsewhere.
     pub ddof: usize,
-    /// What it was run on.
+    /// The data set.
     pub data: Data,
-    /// What it was run with.
+    /// Versions of program, libraries and system.
     pub versions: Versions,
     /// Classifiers, one for each curve and each row of the table.
     pub methods: Vec<Method>,
@@ -97,7 +97,7 @@ pub struct Record {
     pub trials: Vec<Trial>,
     /// Clusterings, one for each row of the table.
     pub clusterings: Vec<Clustering>,
-    /// What a reader should know. Plain text; one paragraph each.
+    /// Notes for the reader. Plain text; one paragraph each.
     pub notes: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ impl Default for Record {
     }
 }
 
-/// What a run was made on.
+/// The data set of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
@@ -134,21 +134,21 @@ pub struct Data {
     /// A checksum of the graphs as the model saw them: methods are compared only
     /// where it is the same.
     pub fingerprint: String,
-    /// Where it came from; empty to leave it out.
+    /// The source; empty to leave it out.
     pub source: String,
-    /// How many graphs.
+    /// The number of graphs.
     pub graphs: Option<u64>,
-    /// How many nodes, in all graphs.
+    /// The number of nodes in all graphs.
     pub nodes: Option<u64>,
-    /// How many edges, in all graphs.
+    /// The number of edges in all graphs.
     pub edges: Option<u64>,
-    /// Features of a node.
+    /// The number of features of a node.
     pub features: Option<u64>,
-    /// How many classes.
+    /// The number of classes.
     pub classes: Option<u64>,
 }
 
-/// What a run was made with. Empty fields are left out of the report.
+/// The versions that a run was made with. Empty fields are left out of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Versions {
@@ -164,7 +164,7 @@ pub struct Versions {
     pub others: Vec<(String, String)>,
 }
 
-/// A classifier, and how it did.
+/// A classifier and its results.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Method {
@@ -177,15 +177,15 @@ pub struct Method {
     pub metric: String,
     /// Whether less of it is better (an error, not a score).
     pub lower_is_better: bool,
-    /// How many numbers are trained.
+    /// The number of trainable parameters.
     pub parameters: Option<u64>,
     /// One for each repetition.
     pub repetitions: Vec<Repetition>,
-    /// What was taken for what in the test parts, of all repetitions together.
+    /// The confusion matrix of the test parts, summed over all repetitions.
     pub confusion: Option<Confusion>,
-    /// How many directions were kept, for each pooling that makes subspaces.
+    /// The ranks of the subspaces, for each pooling that makes some.
     pub ranks: Vec<Ranks>,
-    /// Where its graphs or nodes lie.
+    /// The embedding of its graphs or nodes.
     pub embedding: Option<Embedding>,
 }
 
@@ -204,7 +204,7 @@ impl Method {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Repetition {
-    /// Names the split, the same for the same parts of the data: methods are
+    /// Identifies the split, the same for the same parts of the data: methods are
     /// compared split by split. Where repetitions share a split, the n-th on it
     /// of one method is paired with the n-th of the other.
     pub split: String,
@@ -244,7 +244,7 @@ pub struct Epoch {
     pub seconds: f64,
 }
 
-/// What was taken for what.
+/// A confusion matrix.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Confusion {
@@ -254,27 +254,27 @@ pub struct Confusion {
     pub counts: Vec<Vec<u64>>,
 }
 
-/// How many directions one pooling kept.
+/// The ranks of one pooling.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ranks {
     /// Which pooling, as `layer 2`; empty if there is only one.
     pub name: String,
-    /// How many directions there are to keep: columns of H.
+    /// The largest possible rank: the number of columns of H.
     pub columns: Option<u64>,
     /// One for each rank that occurs.
     pub bins: Vec<RankBin>,
 }
 
-/// The graphs that kept as many directions.
+/// The graphs of one rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RankBin {
-    /// How many directions: p.
+    /// The rank p.
     pub rank: u64,
-    /// How many graphs.
+    /// The number of graphs.
     pub graphs: u64,
-    /// The mean share of the sum of singular values that they hold, from 0 to 1.
+    /// The mean captured share of the sum of singular values, from 0 to 1.
     #[serde(with = "number::option")]
     pub captured: Option<f64>,
 }
@@ -307,26 +307,26 @@ pub struct SweepPoint {
     /// The setting.
     #[serde(with = "number", default = "number::nan")]
     pub at: f64,
-    /// What came of it.
+    /// The score.
     #[serde(default)]
     pub score: Estimate,
 }
 
-/// One point of a grid.
+/// One setting of a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trial {
-    /// Names and values of what was varied.
+    /// Names and values of the settings that were varied.
     pub settings: Vec<(String, String)>,
-    /// On the validation part: what it was chosen by.
+    /// The score on the validation part, by which it was chosen.
     pub validation: Estimate,
-    /// On the test part, if it was looked at.
+    /// The score on the test part, if it was evaluated.
     pub test: Option<Estimate>,
-    /// Whether it is the one that was chosen.
+    /// Whether it was chosen.
     pub chosen: bool,
 }
 
-/// A clustering, and how it did.
+/// A clustering and its scores.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Clustering {
@@ -342,12 +342,12 @@ pub struct Clustering {
     pub cs: Estimate,
     /// Other measures by name, as modularity.
     pub others: Vec<(String, Estimate)>,
-    /// Columns that were clustered.
+    /// The number of columns that were clustered.
     pub dimension: Option<u64>,
-    /// The share of the sum of singular values that they hold, from 0 to 1.
+    /// The captured share of the sum of singular values, from 0 to 1.
     #[serde(with = "number::option")]
     pub captured: Option<f64>,
-    /// Where the nodes lie.
+    /// The embedding of the nodes.
     pub embedding: Option<Embedding>,
     /// The loss of every epoch of the autoencoder, one list for each repetition.
     pub losses: Vec<Losses>,
@@ -399,7 +399,7 @@ impl Record {
             column: error.column(),
             message: error.to_string(),
         };
-        // What it is comes before what is wrong with it.
+        // The format is checked before the fields.
         let head: Head = match serde_json::from_str(text) {
             Ok(head) => head,
             Err(error) if error.classify() == serde_json::error::Category::Data => {
@@ -425,7 +425,7 @@ impl Record {
         serde_json::from_str(text).map_err(syntax)
     }
 
-    /// Writes a file, whole or not at all.
+    /// Writes a file atomically.
     ///
     /// # Errors
     /// Those of the file system.
@@ -433,10 +433,10 @@ impl Record {
         egg_files::write(path, self.to_json()?.as_bytes()).map_err(Error::io(path))
     }
 
-    /// As it is written.
+    /// The record as JSON.
     ///
     /// # Errors
-    /// If there is something that JSON can't hold.
+    /// If something can't be represented in JSON.
     pub fn to_json(&self) -> Result<String> {
         let mut json = serde_json::to_string(self).map_err(|error| Error::Unwritable {
             title: self.title.clone(),
@@ -447,8 +447,7 @@ impl Record {
     }
 }
 
-/// A command as it is typed into a shell: arguments with blanks or signs that
-/// the shell would read are quoted.
+/// A command line for a shell: arguments with blanks or special characters are quoted.
 ///
 /// ```
 /// let command = egg_report::shell_command(["egg", "train", "--data", "my graphs"]);

@@ -37,7 +37,7 @@ pub fn compare(first: &Method, second: &Method) -> Option<Comparison> {
                 first: score,
                 second: other,
                 train,
-                // Sizes that are not known are no sizes that don't matter.
+                // Unknown sizes must not be treated as equal.
                 test: if train == 0 { test.max(1) } else { test },
             });
         }

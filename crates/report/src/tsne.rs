@@ -1,9 +1,9 @@
-//! Maps of many dimensions in two, by t-SNE (van der Maaten and Hinton 2008).
+//! Maps in the plane by t-SNE (van der Maaten and Hinton 2008).
 //!
-//! The same seed gives the same bits on any number of threads. `bhtsne` does not
-//! promise that by itself: its sums over points and its search for neighbours
-//! depend on the number of threads and on an unseeded generator. So the start
-//! and the neighbours are given to it, and it runs in a pool of one thread.
+//! The same seed gives the same bits on any number of threads. `bhtsne` does not guarantee that by
+//! itself: its sums over points and its search for neighbours depend on the number of threads and
+//! on an unseeded generator. So it gets the start and the neighbours from here, and runs in a pool
+//! of one thread.
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -14,7 +14,7 @@ use crate::neighbours::nearest;
 
 const PERPLEXITY: f32 = 30.0;
 const STEPS: usize = 750;
-/// How exact: 0 is, 0.5 is usual.
+/// The Barnes-Hut accuracy: 0 is exact, 0.5 is usual.
 const THETA: f32 = 0.5;
 
 /// Rows for a map: all that are finite, or `most` of them in random order, sorted.
@@ -47,9 +47,9 @@ pub(crate) fn map(rows: &Rows, chosen: &[usize], total: usize, seed: u64) -> Map
         .collect();
     let points: Vec<&[f32]> = points.iter().map(Vec::as_slice).collect();
     let (flat, method) = if points.len() < 4 {
-        // Too few to have neighbours: side by side.
+        // Too few to have neighbours: in a row.
         let flat = (0..points.len()).flat_map(|i| [i as f32, 0.0]).collect();
-        (flat, "too few rows for t-SNE: side by side".to_owned())
+        (flat, "too few rows for t-SNE: in a row".to_owned())
     } else {
         let perplexity = PERPLEXITY.min((points.len() - 1) as f32 / 3.0);
         let method = format!("t-SNE, perplexity {perplexity:.0}, {STEPS} steps, seed {seed}");
@@ -83,12 +83,12 @@ fn layout(points: &[&[f32]], perplexity: f32, seed: u64) -> Vec<f32> {
     };
     match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
         Ok(pool) => pool.install(run),
-        // No thread to be had: whatever pool there is gives a map as good.
+        // No thread could be started: the map is equally good on the current pool.
         Err(_) => run(),
     }
 }
 
-/// As `bhtsne` wants them.
+/// In the form that `bhtsne` needs.
 fn neighbours(points: &[&[f32]], count: usize) -> Vec<Vec<bhtsne::Neighbor<f32>>> {
     let of = |near: Vec<(f32, usize)>| {
         let near = near.into_iter();

@@ -121,7 +121,7 @@ fn add(
     let metric = experiment.training.metric;
     let summary = |of: &dyn Fn(&RepetitionRecord) -> Option<f64>| {
         let numbers: Option<Vec<f64>> = record.repetitions.iter().map(of).collect();
-        Summary::of(&numbers?, ddof)
+        Summary::from_values(&numbers?, ddof)
     };
     let score = |metric: Metric| move |one: &RepetitionRecord| one.validation.scores.get(metric);
     record.validation_loss = summary(&|one| Some(one.validation.loss));

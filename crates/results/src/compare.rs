@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::student::two_sided_p;
 use crate::summary::Summary;
 
-/// What two methods came to on one split.
+/// The scores of two methods on one split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
-    /// Tells splits apart. Several pairs may share one: repetitions that differ in
-    /// their random start alone.
+    /// Identifies the split. Several pairs may share one: repetitions that differ only in their
+    /// random start.
     pub split: &'a str,
     /// The first method's score.
     pub first: f64,
@@ -23,11 +23,12 @@ pub struct Pair<'a> {
 
 /// How two results differ.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// How many pairs, or, of results without pairs, the smaller number of repetitions.
     pub pairs: usize,
-    /// How many different splits the pairs have. If this is 1, the test tells about
-    /// other random starts on the same split, and nothing about other splits.
+    /// The number of different splits among the pairs. If it is 1, the test is about other random
+    /// starts on the same split, not about other splits.
     pub splits: usize,
     /// The mean of first minus second, in the metric's units.
     pub difference: f64,
@@ -50,7 +51,7 @@ pub enum Verdict {
     Unknown,
     /// No difference in any pair.
     Same,
-    /// Not told apart: no more than chance would do. That is not equality.
+    /// No significant difference. That is not equality.
     Noise,
     /// The first is better.
     Better,
@@ -59,7 +60,7 @@ pub enum Verdict {
 }
 
 impl Comparison {
-    /// At 5 %, with the probability `p` after a correction for several comparisons.
+    /// The verdict at the 5 % level, with the probability `p` after a correction for multiple comparisons.
     pub fn verdict(&self, p: f64, lower_is_better: bool) -> Verdict {
         if self.pairs < 2 {
             Verdict::Unknown
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_by_hand() {
+    fn paired_test_matches_hand_calculation() {
         // Differences 1, 2, 3: mean 2, sample deviation 1.
         let plain = pairs(&[2.0, 4.0, 6.0], &[1.0, 2.0, 3.0], 1, 0).unwrap();
         assert_abs_diff_eq!(plain.t, 2.0 * 3f64.sqrt(), epsilon = 1e-12);
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn means_by_hand() {
+    fn welch_matches_hand_calculation() {
         let of = |mean, deviation| Summary::published(mean, deviation, 10, 0);
         // Standard errors 1 and 1: t = difference / sqrt 2, 18 degrees of freedom.
         let plain = welch(&of(73.0, 3.0), &of(70.0, 3.0), 0.0).unwrap();

@@ -1,6 +1,6 @@
 //! The computer that a result was made on.
 
-/// What the processor calls itself, where that can be known.
+/// The processor's model name, where the system reports it.
 ///
 /// ```
 /// assert!(egg_results::processor().is_none_or(|name| !name.is_empty()));
@@ -45,16 +45,17 @@ fn vector_instructions() -> &'static str {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Machine {
-    /// Of the system: `linux`, `macos`.
+    /// The operating system: `linux`, `macos`.
     pub os: String,
-    /// Of the processor: `x86_64`.
+    /// The processor architecture: `x86_64`.
     pub architecture: String,
-    /// What the processor calls itself, where that can be known.
+    /// The processor's model name, where the system reports it.
     pub processor: Option<String>,
     /// Cores, or threads of cores, that this process may use.
     pub cores: usize,
-    /// Threads that the run was given.
+    /// Threads of the run.
     pub threads: usize,
     /// What decides how sums are rounded: the widest vectors of the processor and the kernels of the
     /// BLAS library, if there is one. `None` in records that did not keep it.
@@ -63,7 +64,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one, with so many threads.
+    /// This machine, for a run with `threads` threads.
     pub fn here(threads: usize) -> Self {
         Self {
             os: std::env::consts::OS.to_owned(),
@@ -75,8 +76,8 @@ impl Machine {
         }
     }
 
-    /// With what decides how sums are rounded: the backend of linear algebra and its
-    /// kernels besides the processor's vectors.
+    /// Records what decides how sums are rounded: the linear-algebra backend, its kernels, and the
+    /// processor's vector instructions.
     pub fn with_backend(mut self, backend: &str, kernels: Option<&str>) -> Self {
         let kernels = kernels.map_or(String::new(), |kernels| format!(" {kernels}"));
         self.arithmetic = Some(format!("{backend}{kernels}, {}", vector_instructions()));

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_underrated_processors_get_other_kernels() {
+    fn better_kernels_are_proposed_only_for_underrated_processors() {
         let modern = Features {
             avx2_fma: true,
             avx512: true,

@@ -1,4 +1,4 @@
-//! How well scores put the positive items first.
+//! How well scores rank the positive items above the negative ones.
 
 /// The area under the ROC curve and the average precision of scores.
 ///
@@ -6,13 +6,14 @@
 /// use egg_results::Ranking;
 ///
 /// // Of 3 x 2 pairs of a positive and a negative item, 5 are in order.
-/// let ranking = Ranking::of(&[0.9, 0.8, 0.3], &[0.4, 0.1]).unwrap();
+/// let ranking = Ranking::from_scores(&[0.9, 0.8, 0.3], &[0.4, 0.1]).unwrap();
 /// assert!((ranking.roc_auc - 5.0 / 6.0).abs() < 1e-15);
 /// assert!((ranking.average_precision - (1.0 + 1.0 + 0.75) / 3.0).abs() < 1e-15);
-/// assert_eq!(Ranking::of(&[], &[1.0]), None);
+/// assert_eq!(Ranking::from_scores(&[], &[1.0]), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Ranking {
     /// The share of pairs (positive, negative) whose scores are in order, ties
     /// counted half: scikit-learn's `roc_auc_score`, and so OGB's for one task.
@@ -29,7 +30,7 @@ impl Ranking {
     ///
     /// # Complexity
     /// `O(n log n)`. Pairs are counted in integers: one rounding, at the end.
-    pub fn of(positives: &[f64], negatives: &[f64]) -> Option<Self> {
+    pub fn from_scores(positives: &[f64], negatives: &[f64]) -> Option<Self> {
         let (positives, negatives) = (descending(positives)?, descending(negatives)?);
         let (mut hits, mut misses) = (0usize, 0usize);
         // Twice the number of pairs in order, and the sum of new hits times precision.

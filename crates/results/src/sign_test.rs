@@ -1,8 +1,7 @@
 //! Many comparisons together.
 
-/// The two-sided probability that of `higher + lower` fair coins so many, or an even
-/// more uneven number, show the same side: the exact sign test. Results that are equal do
-/// not count.
+/// The two-sided p-value of the exact sign test: the probability that `higher + lower` fair coins
+/// split at least as unevenly. Ties are not counted.
 ///
 /// A row of cells that are each within the noise may still lie on one side.
 ///
@@ -32,7 +31,7 @@ mod tests {
     use super::sign_test;
 
     #[test]
-    fn binomial_tails_by_hand() {
+    fn sign_test_matches_scipy() {
         // scipy.stats.binomtest(k, n).pvalue
         for (higher, lower, expected) in [
             (1, 4, 0.375),

@@ -7,17 +7,18 @@ use std::fmt;
 /// ```
 /// use egg_results::Summary;
 ///
-/// let summary = Summary::of(&[0.70, 0.80], 0).unwrap();
+/// let summary = Summary::from_values(&[0.70, 0.80], 0).unwrap();
 /// assert_eq!(summary.percent(), "75.00+-5.00");
 /// assert_eq!(format!("{summary:.3}"), "0.750 ± 0.050");
-/// assert_eq!(Summary::of(&[0.7], 1).unwrap().deviation, None);
+/// assert_eq!(Summary::from_values(&[0.7], 1).unwrap().deviation, None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Summary {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation; `None` of no more numbers than `ddof`.
+    /// The standard deviation; `None` if there are at most `ddof` numbers.
     pub deviation: Option<f64>,
     /// What is subtracted from the count under the root.
     pub ddof: usize,
@@ -26,8 +27,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of some numbers; `None` of none.
-    pub fn of(numbers: &[f64], ddof: usize) -> Option<Self> {
+    /// The summary of `numbers`; `None` if there are none.
+    pub fn from_values(numbers: &[f64], ddof: usize) -> Option<Self> {
         let count = numbers.len();
         if count == 0 {
             return None;
@@ -42,7 +43,7 @@ impl Summary {
         })
     }
 
-    /// A mean and a deviation that others have published.
+    /// A published mean and deviation.
     pub fn published(mean: f64, deviation: f64, count: usize, ddof: usize) -> Self {
         Self {
             mean,
@@ -61,8 +62,8 @@ impl Summary {
         }
     }
 
-    /// The variance of a sample, whatever `ddof` the deviation has; `None` of fewer than
-    /// two numbers.
+    /// The sample variance (ddof 1), independent of the `ddof` of the deviation; `None` of fewer
+    /// than two numbers.
     pub(crate) fn sample_variance(&self) -> Option<f64> {
         let freedom = self.count.checked_sub(self.ddof).filter(|_| self.count > 1)?;
         let squares = self.deviation?.powi(2) * freedom as f64;
@@ -84,7 +85,7 @@ pub fn median(numbers: &[f64]) -> Option<f64> {
     Some((sorted[last / 2] + sorted[last.div_ceil(2)]) / 2.0)
 }
 
-/// `0.7500 ± 0.0500`, with as many digits as asked for (4).
+/// `0.7500 ± 0.0500`, with the precision of the format string (4 by default).
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(4);
@@ -103,20 +104,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_by_hand() {
-        let summary = Summary::of(&[1.0, 3.0], 0).unwrap();
+    fn mean_and_deviation_match_hand_calculation() {
+        let summary = Summary::from_values(&[1.0, 3.0], 0).unwrap();
         assert_eq!((summary.mean, summary.deviation), (2.0, Some(1.0)));
         assert_eq!(summary.to_string(), "2.0000 ± 1.0000");
-        assert_eq!(Summary::of(&[1.0, 3.0], 1).unwrap().deviation, Some(2f64.sqrt()));
-        assert_eq!(Summary::of(&[], 0), None);
+        assert_eq!(
+            Summary::from_values(&[1.0, 3.0], 1).unwrap().deviation,
+            Some(2f64.sqrt())
+        );
+        assert_eq!(Summary::from_values(&[], 0), None);
         // The variance of a sample does not depend on how the deviation is written.
         for ddof in 0..2 {
-            let variance = Summary::of(&[1.0, 2.0, 4.0], ddof)
+            let variance = Summary::from_values(&[1.0, 2.0, 4.0], ddof)
                 .unwrap()
                 .sample_variance()
                 .unwrap();
             assert_abs_diff_eq!(variance, 7.0 / 3.0, epsilon = 1e-15);
         }
-        assert_eq!(Summary::of(&[1.0], 0).unwrap().sample_variance(), None);
+        assert_eq!(Summary::from_values(&[1.0], 0).unwrap().sample_variance(), None);
     }
 }

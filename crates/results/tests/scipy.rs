@@ -26,7 +26,7 @@ fn fixture() -> Fixture {
 }
 
 #[test]
-fn student_is_scipys() {
+fn student_matches_scipy() {
     let fixture = fixture();
     assert!(fixture.student.len() > 100);
     for (t, freedom, expected) in fixture.student {
@@ -43,7 +43,7 @@ fn student_is_scipys() {
 
 /// With one and two degrees there are closed forms.
 #[test]
-fn student_of_one_and_two_degrees() {
+fn student_matches_closed_forms_at_one_and_two_degrees() {
     for t in [1e-12f64, 1e-8, 1e-3, 0.5, 3.0, 1e3, 1e8] {
         let one = std::f64::consts::FRAC_2_PI * (1.0 / t).atan();
         assert!(
@@ -64,7 +64,7 @@ fn student_of_one_and_two_degrees() {
 }
 
 #[test]
-fn the_corrected_paired_test_is_scipys() {
+fn corrected_paired_test_matches_scipy() {
     for case in fixture().paired {
         let scores = case.first.iter().zip(&case.second);
         let pairs: Vec<Pair<'_>> = scores
@@ -85,7 +85,7 @@ fn the_corrected_paired_test_is_scipys() {
 }
 
 #[test]
-fn holm_by_hand() {
+fn holm_matches_hand_calculation() {
     // 0.005 x 4, 0.01 x 3, 0.03 x 2, 0.04 x 1 but not below the one before.
     let corrected = holm(&[0.04, 0.005, f64::NAN, 0.03, 0.01]);
     assert!(corrected[2].is_nan());

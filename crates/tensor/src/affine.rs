@@ -1,6 +1,6 @@
 //! `y = x W^T + b` and its gradient, on slices in row-major order.
 //!
-//! Rows are worked in blocks, so that the bias, the ReLU and its gate are
+//! Rows are processed in blocks, so that the bias, the ReLU and its gate are
 //! applied while a block is in cache.
 
 use std::borrow::Cow;
@@ -18,11 +18,11 @@ use crate::{for_columns, vectorised};
 const ROWS: usize = 128;
 
 /// At most this many partial weight gradients are kept until they are added.
-const MOST_PARTIALS: usize = 32;
+const MAX_PARTIALS: usize = 32;
 
-/// From this many multiplications on, a single block is shared: the product in halves,
-/// the two of the gradients side by side.
-const ALONE_FROM: usize = 1 << 20;
+/// From this many multiplications on, a single block is split between two threads: the forward
+/// product in halves, the two products of the gradients in parallel.
+const SPLIT_FROM: usize = 1 << 20;
 
 /// `x W^T + b`, or its ReLU: rows x out.
 pub fn forward<T: Element>(
@@ -34,8 +34,8 @@ pub fn forward<T: Element>(
     relu: bool,
 ) -> Vec<T> {
     let rows = x.len() / in_features;
-    if is_alone(rows, ROWS, in_features, out_features) {
-        let mut out = in_halves(x, weight, in_features, out_features);
+    if is_single_block(rows, ROWS, in_features, out_features) {
+        let mut out = product_in_halves(x, weight, in_features, out_features);
         finish(&mut out, bias, out_features, relu);
         return out;
     }
@@ -51,15 +51,15 @@ pub fn forward<T: Element>(
     out
 }
 
-/// Few but long rows, as the embeddings of a batch: no blocks to share, but work for two
+/// Few but long rows, such as the embeddings of a batch: a single block, but enough work for two
 /// threads.
-fn is_alone(rows: usize, block_rows: usize, in_features: usize, out_features: usize) -> bool {
-    rows <= block_rows && rows * in_features * out_features >= ALONE_FROM
+fn is_single_block(rows: usize, block_rows: usize, in_features: usize, out_features: usize) -> bool {
+    rows <= block_rows && rows * in_features * out_features >= SPLIT_FROM
 }
 
-/// `x W^T`, the first half of the outputs beside the second, whether there is a second
-/// thread or not.
-fn in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features: usize) -> Vec<T> {
+/// `x W^T` as two products, one for each half of the outputs, in parallel if there is a second
+/// thread.
+fn product_in_halves<T: Element>(x: &[T], weight: &[T], in_features: usize, out_features: usize) -> Vec<T> {
     let x = Matrix::new(x, x.len() / in_features, in_features);
     let half = out_features / 2;
     let (first, second) = weight.split_at(half * in_features);
@@ -98,7 +98,7 @@ vectorised! {
     }
 }
 
-/// Which gradients somebody needs; that of the weight always.
+/// Which gradients are needed; that of the weight always is.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     /// That of the input.
@@ -124,9 +124,9 @@ pub fn backward<T: Element>(
     wanted: Wanted,
 ) -> Gradients<T> {
     let rows = x.len() / in_features;
-    let block_rows = ROWS.max(rows.div_ceil(MOST_PARTIALS));
+    let block_rows = ROWS.max(rows.div_ceil(MAX_PARTIALS));
     let weight = Matrix::new(weight, out_features, in_features);
-    let alone = is_alone(rows, block_rows, in_features, out_features);
+    let alone = is_single_block(rows, block_rows, in_features, out_features);
 
     // One block: the gradient of its rows, and its part of the bias gradient.
     let gated = |block: usize, rows: usize| {
@@ -184,7 +184,7 @@ pub fn backward<T: Element>(
     (dx, dw, db)
 }
 
-/// The sums of pairs, in order; none of none.
+/// The sums of pairs, in order; `None` if there are no pairs.
 fn added<T: Element>(partials: Vec<(Vec<T>, Vec<T>)>) -> Option<(Vec<T>, Vec<T>)> {
     partials
         .into_iter()
@@ -203,13 +203,13 @@ fn add<T: Element>(sum: &mut [T], term: &[T]) {
 mod tests {
     use super::*;
 
-    /// Small whole numbers: the sums are exact, in whatever order.
+    /// Small integers: the sums are exact in any order.
     fn counting(length: usize) -> Vec<f32> {
         (0..length).map(|i| (i * 7 % 11) as f32 - 5.0).collect()
     }
 
     #[test]
-    fn halves_make_up_the_whole() {
+    fn halves_equal_the_whole_product() {
         for (rows, inputs, outputs) in [(3, 5, 1), (2, 9, 2), (4, 8, 7), (32, 2080, 64)] {
             let (x, weight) = (counting(rows * inputs), counting(outputs * inputs));
             let whole = product(
@@ -217,7 +217,7 @@ mod tests {
                 Matrix::new(&weight, outputs, inputs).transposed(),
             );
             assert_eq!(
-                in_halves(&x, &weight, inputs, outputs),
+                product_in_halves(&x, &weight, inputs, outputs),
                 whole,
                 "{rows} x {inputs} x {outputs}"
             );

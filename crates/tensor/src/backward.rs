@@ -1,4 +1,4 @@
-//! The backward pass, in which gradients of parameters do not go over candle's sums.
+//! The backward pass with its own accumulators for the gradients of parameters, instead of candle's sums.
 //!
 //! candle makes a tensor of zeros for every gradient and adds to it, on one thread. EGG's
 //! first weight behind a projector has 133,000 numbers, and on two threads that took as
@@ -15,7 +15,7 @@ thread_local! {
     static PASS: RefCell<Option<Collected>> = const { RefCell::new(None) };
 }
 
-/// What a pass has of the parameters of its loss.
+/// The parameters of a pass's loss and the gradients collected for them.
 #[derive(Default)]
 struct Collected {
     parameters: HashSet<TensorId>,
@@ -26,8 +26,9 @@ struct Collected {
 /// of a zero, and to rounding where a parameter has three uses and more, some of them in operations
 /// of candle's own.)
 ///
-/// An [`Operation`](crate::Operation) hands the gradients of parameters over to it. All others work as
-/// ever, and all work under candle's own `backward`; only inside of a pass, in the backward half of an
+/// An [`Operation`](crate::Operation) passes it the gradients of parameters directly. All other
+/// operations work unchanged, and all work under candle's own `backward`;
+/// only inside of a pass, in the backward half of an
 /// operation, take this one for a loss that has parameters in common with it.
 ///
 /// # Errors
@@ -44,7 +45,7 @@ struct Collected {
 pub fn backward(loss: &Tensor) -> Result<GradStore> {
     let pass = Collecting::begin(loss);
     let mut gradients = loss.backward()?;
-    for (parameter, gradient) in pass.end() {
+    for (parameter, gradient) in pass.finish() {
         if (gradient.dims(), gradient.dtype()) != (parameter.dims(), parameter.dtype()) {
             bail!(
                 "the gradient of a parameter of {:?}, {:?}, has {:?}, {:?}",
@@ -95,8 +96,8 @@ impl Collecting {
         }
     }
 
-    /// What was given. The outer pass, if there is one, goes on.
-    fn end(self) -> Vec<(Tensor, Tensor)> {
+    /// The collected gradients. The outer pass, if there is one, continues.
+    fn finish(self) -> Vec<(Tensor, Tensor)> {
         PASS.take().unwrap_or_default().gradients
     }
 }

@@ -1,4 +1,4 @@
-//! Parallel loops over blocks whose size depends on the shape alone.
+//! Parallel loops over blocks whose size depends only on the shape.
 //!
 //! A sum over rows is the sum of one partial result per block, added in the
 //! order of the blocks. How many threads share the blocks changes nothing in
@@ -126,7 +126,7 @@ pub fn share<B: Send, R: Send>(
     let take = || {
         while let Some((index, block)) = blocks.next() {
             let result = work(index, block);
-            // A panic in `work` goes on to the caller, so a poisoned lock matters to nobody.
+            // A panic in `work` propagates to the caller, so a poisoned lock is harmless.
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
         }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_is_worked_once_and_results_are_in_order() {
+    fn every_block_runs_once_and_results_are_in_order() {
         for (len, chunk) in [(0, 4), (1, 4), (1 << 13, 100), (1 << 16, 999), (1 << 16, 1 << 16)] {
             let mut numbers = vec![0u32; len];
             let starts = map_chunks(&mut numbers, chunk, |index, part| {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn new_vectors_are_filled_like_old_ones() {
+    fn map_new_fills_every_element() {
         for (len, chunk) in [(0, 4), (3, 4), (1 << 13, 100), ((1 << 16) + 1, 999)] {
             let (numbers, starts) = map_new(len, chunk, |index, part: &mut [u32]| {
                 assert!(part.iter().all(|number| *number == 0));
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "another chunk came back")]
-    fn what_was_not_written_is_not_believed() {
+    fn incompletely_written_chunk_panics() {
         map_unwritten(10, 5, |_, _: &mut [MaybeUninit<u32>]| (&mut [][..], ()));
     }
 
     #[test]
-    fn inside_a_parallel_loop_blocks_are_shared_too() {
+    fn blocks_can_be_shared_inside_a_parallel_loop() {
         use rayon::prelude::*;
         let sums: Vec<usize> = (0..8usize)
             .into_par_iter()
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "block 3")]
-    fn a_panic_comes_through() {
+    fn panic_in_a_block_reaches_the_caller() {
         map(&[0u8; 1 << 15], 1 << 12, |index, _| {
             assert_ne!(index, 3, "block 3")
         });

@@ -2,7 +2,7 @@
 //!
 //! A sum over rows stays in registers if the number of columns is known to the
 //! compiler, and a row that is read into an array can't overlap with what is
-//! written. Written plainly, every row's loop begins with checks of both.
+//! written. A plain loop checks both for every row.
 
 /// Runs `$body` for blocks of columns that cover `0..$width`: `$N` columns from `$at`
 /// on, `$N` being a constant.
@@ -44,7 +44,7 @@ mod tests {
     use super::part;
 
     #[test]
-    fn every_column_is_met_once() {
+    fn every_column_is_visited_once() {
         for width in [0, 1, 7, 8, 9, 31, 32, 33, 64, 100] {
             let numbers: Vec<usize> = (0..width).collect();
             let mut seen = Vec::new();

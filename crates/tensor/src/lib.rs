@@ -36,7 +36,7 @@ pub use backward::backward;
 pub use element::Element;
 pub use operation::{Backward, Forward, Operand, Operation, apply, apply_and_inspect};
 pub use prefetch::prefetch;
-pub use slices::{in_order, with_slices};
+pub use slices::{row_major, with_slices};
 pub use tracked::Tracked;
 
 /// What the macros of this crate name.

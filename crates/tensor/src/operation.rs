@@ -38,7 +38,7 @@ impl<T> Deref for Operand<'_, T> {
     }
 }
 
-/// What an operation makes of its inputs.
+/// The result of a forward pass.
 #[derive(Debug, Clone)]
 pub struct Forward<T, S = ()> {
     /// The numbers of the output, row by row.
@@ -60,7 +60,7 @@ impl<T> Forward<T> {
     }
 }
 
-/// What the gradient of an operation is made of.
+/// The arguments of a backward pass.
 #[derive(Debug, Clone, Copy)]
 pub struct Backward<'a, T, S, const N: usize> {
     /// The inputs of the forward pass.
@@ -71,7 +71,7 @@ pub struct Backward<'a, T, S, const N: usize> {
     pub saved: &'a S,
     /// The gradient of the output.
     pub gradient: &'a [T],
-    /// Which inputs somebody wants a gradient of.
+    /// Which inputs need a gradient.
     pub wanted: [bool; N],
 }
 
@@ -119,35 +119,34 @@ impl<T: Element, S, const N: usize> Backward<'_, T, S, N> {
 /// # Ok::<(), candle_core::Error>(())
 /// ```
 pub trait Operation<T, const N: usize>: Send + Sync + 'static {
-    /// What the forward pass leaves to the backward pass.
+    /// What the forward pass saves for the backward pass.
     type Saved: Send + Sync + 'static;
-    /// What either may end with.
+    /// The error of either pass.
     type Error: From<candle_core::Error> + Into<candle_core::Error>;
 
-    /// For messages of candle's.
+    /// The name in candle's error messages.
     fn name(&self) -> &'static str;
 
     /// The output.
     ///
     /// # Errors
-    /// Inputs that it can't be made of.
+    /// If the inputs are invalid.
     fn forward(
         &self,
         inputs: [Operand<'_, T>; N],
     ) -> std::result::Result<Forward<T, Self::Saved>, Self::Error>;
 
-    /// The gradients of the inputs: of those that are wanted, and of others if they come
-    /// for nothing.
+    /// The gradients of the inputs: of those that are wanted, and of others if they cost nothing.
     ///
     /// # Errors
-    /// What it can't be made of.
+    /// If the gradient can't be computed.
     fn backward(
         &self,
         of: Backward<'_, T, Self::Saved, N>,
     ) -> std::result::Result<[Option<Vec<T>>; N], Self::Error>;
 }
 
-/// What `op` makes of `inputs`, with its gradient.
+/// Applies `op` to `inputs`, and records its gradient.
 ///
 /// It runs on the CPU, and on the tape if an input needs a gradient.
 ///
@@ -167,8 +166,8 @@ where
     }
 }
 
-/// [`apply`] for an operation that saves the same for f32 and f64, and whoever would like to
-/// look at it.
+/// [`apply`] for an operation that saves the same type for f32 and f64; `inspect` gets what was
+/// saved.
 ///
 /// # Errors
 /// As [`apply`].
@@ -222,7 +221,7 @@ where
         accumulator: accumulator.clone(),
     };
     let anchor = first.apply_op3(&second, &third, node)?;
-    Ok((Tracked::made(output, anchor, accumulator), found))
+    Ok((Tracked::from_operation(output, anchor, accumulator), found))
 }
 
 fn operands<'a, T, const N: usize>(slices: [&'a [T]; N], inputs: &'a [Tracked; N]) -> [Operand<'a, T>; N] {
@@ -248,8 +247,11 @@ enum Saved<O: Operation<f32, N> + Operation<f64, N>, const N: usize> {
 }
 
 impl<O: Operation<f32, N> + Operation<f64, N>, const N: usize> Node<O, N> {
-    /// Hands the gradient of each input over to where it goes; gives those that candle gets.
-    fn hand_over<T: Element>(&self, saved: &<O as Operation<T, N>>::Saved) -> Result<[Option<Tensor>; 3]>
+    /// Computes the gradients of the inputs and adds them to their accumulators; returns those that candle has to pass on.
+    fn propagate_gradients<T: Element>(
+        &self,
+        saved: &<O as Operation<T, N>>::Saved,
+    ) -> Result<[Option<Tensor>; 3]>
     where
         O: Operation<T, N>,
     {
@@ -313,8 +315,8 @@ impl<O: Operation<f32, N> + Operation<f64, N>, const N: usize> CustomOp3 for Nod
         _: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let [first, second, third] = match &self.saved {
-            Saved::F32(saved) => self.hand_over::<f32>(saved)?,
-            Saved::F64(saved) => self.hand_over::<f64>(saved)?,
+            Saved::F32(saved) => self.propagate_gradients::<f32>(saved)?,
+            Saved::F64(saved) => self.propagate_gradients::<f64>(saved)?,
         };
         Ok((first, second, third))
     }

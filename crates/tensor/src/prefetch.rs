@@ -1,10 +1,10 @@
-//! Rows asked for before they are needed.
+//! Prefetching of rows.
 
-/// Asks for `data[start..start + len]` to be brought into the cache; comes back at
-/// once. Out of range, or on a processor that can't be asked, nothing happens.
+/// Prefetches `data[start..start + len]` into the cache without waiting for it. Does nothing for a
+/// range out of bounds, or on a processor without prefetch instructions.
 ///
-/// A loop that gathers rows of a large matrix in no order waits for memory at every
-/// row. Asking for the row of a later step lets many such waits go on at once.
+/// A loop that gathers rows of a large matrix in random order waits for memory at every
+/// row. Prefetching the row of a later step lets many such waits overlap.
 ///
 /// ```
 /// let (rows, order) = ([1.0f32, 2.0, 3.0, 4.0], [1usize, 0]);
@@ -42,7 +42,7 @@ mod tests {
     use super::prefetch;
 
     #[test]
-    fn anything_may_be_asked_for() {
+    fn prefetch_accepts_any_range() {
         let data = [1u32; 100];
         for (start, len) in [(0, 100), (99, 1), (99, 2), (1000, 5), (usize::MAX, 5), (3, 0)] {
             prefetch(&data, start, len);

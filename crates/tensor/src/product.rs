@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "room for a product")]
-    fn a_short_output_is_caught_before_gemm_writes() {
+    fn short_output_is_rejected_before_gemm_writes() {
         let a = counting(4);
         multiply(
             Matrix::new(&a, 2, 2),

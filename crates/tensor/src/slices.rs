@@ -28,7 +28,7 @@ pub fn with_slices<T: WithDType, R, const N: usize>(
         let Storage::Cpu(storage) = &**storage else {
             bail!("this operation runs on the CPU; move the tensor there with to_device(&Device::Cpu)");
         };
-        *slice = in_order(storage, layout)?;
+        *slice = row_major(storage, layout)?;
     }
     kernel(slices.each_ref().map(|slice| &**slice))
 }
@@ -37,16 +37,16 @@ pub fn with_slices<T: WithDType, R, const N: usize>(
 ///
 /// # Errors
 /// If it is of another type.
-pub fn in_order<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
+pub fn row_major<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<Cow<'a, [T]>> {
     let data = T::cpu_storage_as_slice(storage)?;
     Ok(match layout.contiguous_offsets() {
         Some((start, end)) => Cow::Borrowed(&data[start..end]),
-        None => Cow::Owned(gathered(data, layout)),
+        None => Cow::Owned(gather(data, layout)),
     })
 }
 
 /// The numbers a layout with any strides points at, in row-major order.
-fn gathered<T: WithDType>(data: &[T], layout: &Layout) -> Vec<T> {
+fn gather<T: WithDType>(data: &[T], layout: &Layout) -> Vec<T> {
     let mut offsets = vec![layout.start_offset()];
     for (&size, &stride) in layout.dims().iter().zip(layout.stride()) {
         let along = |&offset: &usize| (0..size).map(move |step| offset + step * stride);

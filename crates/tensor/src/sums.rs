@@ -1,7 +1,7 @@
 //! Sums over rows and over all numbers, with and without the gate of a ReLU, on slices.
 //!
 //! Rows are shared between threads in blocks of a fixed size, whose sums are added in
-//! their order: it depends on the shape alone.
+//! their order: the order depends only on the shape.
 
 use crate::blocks::{map, map_new};
 use crate::columns::part;
@@ -14,9 +14,9 @@ const SUMMED_ROWS: usize = 256;
 /// Products whose sum is one term of a [`dot`] product.
 const SUMMED_PRODUCTS: usize = 1 << 13;
 
-/// Sums of a [`dot`] product kept side by side, so that the next term need not wait for the
-/// last. A constant, for the same bits on all processors; twice as many would not stay in
-/// registers.
+/// Independent partial sums of a [`dot`] product, so that an addition need not wait for the
+/// previous one. A constant, so that all processors give the same bits; twice as many would not
+/// stay in registers.
 const LANES: usize = 32;
 
 /// The gradient where the output was above 0 and 0 elsewhere, and the sum of
@@ -29,7 +29,7 @@ pub fn gate<T: Element>(gradient: &[T], output: &[T], width: usize) -> (Vec<T>, 
         gate_and_sum(&gradient[from.clone()], &output[from], gated, &mut sums);
         sums
     });
-    (gated, in_order(&partial, width))
+    (gated, sum_in_order(&partial, width))
 }
 
 /// The sum of each column.
@@ -39,15 +39,15 @@ pub fn column_sum<T: Element>(data: &[T], width: usize) -> Vec<T> {
         add_rows(rows, &mut sums);
         sums
     });
-    in_order(&partial, width)
+    sum_in_order(&partial, width)
 }
 
 /// The sums of blocks, added in the order of the blocks.
 ///
 /// ```
-/// assert_eq!(egg_tensor::sums::in_order(&[vec![1.0, 2.0], vec![3.0, 4.0]], 2), [4.0, 6.0]);
+/// assert_eq!(egg_tensor::sums::sum_in_order(&[vec![1.0, 2.0], vec![3.0, 4.0]], 2), [4.0, 6.0]);
 /// ```
-pub fn in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
+pub fn sum_in_order<T: Element>(partial: &[Vec<T>], width: usize) -> Vec<T> {
     let mut sums = vec![T::zero(); width];
     for partial in partial {
         sums.iter_mut()
@@ -121,13 +121,13 @@ vectorised! {
 mod tests {
     use super::*;
 
-    /// Small whole numbers: the sums are exact, in whatever order.
+    /// Small integers: the sums are exact in any order.
     fn counting(length: usize, seed: usize) -> Vec<f32> {
         (0..length).map(|i| ((i + seed) * 7 % 11) as f32 - 5.0).collect()
     }
 
     #[test]
-    fn sums_are_those_of_the_definition() {
+    fn sums_match_their_definition() {
         for (rows, width) in [
             (0, 3),
             (1, 1),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nan_comes_through_a_gate_that_is_open() {
+    fn open_gate_passes_nan() {
         for at in [0, 40, 65] {
             let (mut gradient, output) = (vec![1.0; 66], vec![1.0; 66]);
             gradient[at] = f64::NAN;

@@ -1,4 +1,4 @@
-//! A tensor whose gradient goes straight from the operations that use it to the one that
+//! A tensor with a gradient accumulator: its gradient goes straight from the operations that use it to the one that
 //! made it.
 //!
 //! candle's backward pass makes a tensor of zeros for every gradient and adds to it, on one
@@ -16,14 +16,15 @@ use crate::slices::with_slices;
 
 /// A tensor on its way through a model.
 ///
-/// It is a `Tensor`, and can be given wherever a `&Tensor` is taken. What an
+/// It dereferences to a `Tensor`, and can be passed wherever a `&Tensor` is taken. What an
 /// [`Operation`](crate::Operation) made of tensors that need a gradient has a single number in its
-/// place on candle's tape, the *anchor*: whoever uses it adds to its gradient accumulator and
-/// gives candle a zero for the anchor. candle goes on to the operation that made it once all
-/// who use it are done, and that finds the sum of what they gave. An operation of candle's own
-/// gets a copy of the numbers, made when it is first asked for, that is on the tape like any other.
+/// place on candle's tape, the *anchor*: each operation that uses it adds to its gradient
+/// accumulator and gives candle a zero for the anchor. candle continues with the operation that
+/// made it once all users are done, and that operation takes the sum from the accumulator.
+/// An operation of candle's own
+/// gets a copy of the numbers, made on first use, that is on the tape like any other tensor.
 ///
-/// On one tape, one backward pass at a time: two at once would find each other's gradients.
+/// On one tape, one backward pass at a time: two would mix their gradients.
 /// A pass that ends with an error may leave a gradient behind; the tape is to be dropped
 /// then.
 #[derive(Debug, Clone)]
@@ -52,7 +53,7 @@ struct Output {
     tensor: OnceLock<Tensor>,
 }
 
-/// The sum of the gradients that those who use a tensor have given for it.
+/// The gradient accumulator of a tensor: the sum over the operations that use it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Accumulator(Arc<Mutex<Option<Tensor>>>);
 
@@ -68,19 +69,21 @@ impl Accumulator {
         Ok(())
     }
 
-    /// The sum, which is nothing again afterwards.
+    /// Takes the sum; the accumulator is empty afterwards.
     pub(crate) fn take(&self) -> Result<Tensor> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(gradient) => Ok(gradient),
             None => {
-                bail!("no gradient was given; was there another backward pass on this tape at the same time?")
+                bail!(
+                    "the gradient accumulator is empty; was there another backward pass on this tape at the same time?"
+                )
             }
         }
     }
 }
 
 impl Tracked {
-    /// Numbers that no gradient is wanted of.
+    /// A constant: no gradient is computed for it.
     pub fn constant(values: impl Into<Self>) -> Self {
         Self {
             values: values.into().values.detach(),
@@ -90,7 +93,7 @@ impl Tracked {
 
     /// What an operation made: its values, its anchor on candle's tape, and where it will look
     /// for its gradient.
-    pub(crate) fn made(values: Tensor, anchor: Tensor, accumulator: Accumulator) -> Self {
+    pub(crate) fn from_operation(values: Tensor, anchor: Tensor, accumulator: Accumulator) -> Self {
         let output = Output {
             anchor,
             accumulator,
@@ -107,7 +110,7 @@ impl Tracked {
         &self.values
     }
 
-    /// Whether somebody wants the gradient.
+    /// Whether a gradient is needed.
     pub fn is_tracked(&self) -> bool {
         !matches!(self.source, Source::Constant)
     }

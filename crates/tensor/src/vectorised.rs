@@ -53,7 +53,7 @@ mod tests {
     /// A feature of pulp that is easily lost: without it, it finds nothing.
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn wide_vectors_are_found_where_there_are_any() {
+    fn avx2_vectors_are_used_where_available() {
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
             assert!(!matches!(pulp::Arch::new(), pulp::Arch::Scalar));
         }

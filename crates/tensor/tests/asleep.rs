@@ -1,4 +1,4 @@
-//! Threads that stay awake go to sleep in the end. In a program by itself: what
+//! Spin-waiting threads go to sleep. In a program of its own: what
 //! other tests use of the processor would be counted as well.
 
 #![cfg(target_os = "linux")]
@@ -22,7 +22,7 @@ fn ticks() -> u64 {
 }
 
 #[test]
-fn a_pool_that_nobody_needs_uses_no_processor() {
+fn idle_pool_uses_no_processor_time() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     for _ in 0..100 {
         pool.install(|| {

@@ -75,7 +75,7 @@ fn gradient(gradients: &GradStore, of: &Var) -> Vec<f64> {
     gradient.flatten_all().unwrap().to_vec1().unwrap()
 }
 
-/// Both backward passes, each twice on the same tape: nothing is left behind.
+/// Both backward passes, each twice on the same tape: no gradient is left in an accumulator.
 fn all_gradients(loss: &Tensor, of: &[&Var]) -> Vec<Vec<f64>> {
     let passes = [loss.backward(), backward(loss), loss.backward(), backward(loss)];
     let mut found = passes
@@ -90,7 +90,7 @@ fn all_gradients(loss: &Tensor, of: &[&Var]) -> Vec<Vec<f64>> {
 /// A parameter that is used three times, once by an operation of candle's own, and a product
 /// in between that is used by both kinds.
 #[test]
-fn gradients_are_candles() {
+fn gradients_match_candle() {
     let (a, b) = (var(&[1.0, 2.0]), var(&[3.0, 5.0]));
     let product = apply(Times, [&a, &b]).unwrap();
     let cube = apply(Times, [&product, &(&a).into()]).unwrap();
@@ -106,7 +106,7 @@ fn gradients_are_candles() {
 
 /// Two layers, the first used twice, against candle's own operations.
 #[test]
-fn layers_on_layers_are_candles() {
+fn stacked_operations_match_candle() {
     let (x, v, w, c, d) = (
         matrix(6, 3, 0),
         matrix(4, 3, 1),
@@ -151,7 +151,7 @@ fn constants_get_no_gradient_and_no_tape() {
 }
 
 #[test]
-fn inputs_of_any_stride_are_taken() {
+fn strided_inputs_are_accepted() {
     let x = matrix(3, 4, 2);
     let (w, b) = (matrix(2, 3, 1), var(&[0.0, 0.0]));
     let turned = x.t().unwrap();
@@ -166,7 +166,7 @@ fn inputs_of_any_stride_are_taken() {
 }
 
 #[test]
-fn types_that_do_not_fit_are_refused() {
+fn mixed_types_are_refused() {
     let (double, single) = (var(&[1.0]), Var::new(&[1f32], &Device::Cpu).unwrap());
     assert!(apply(Times, [&double, &single]).is_err());
     let whole = Tensor::new(&[1u32], &Device::Cpu).unwrap();
@@ -212,7 +212,7 @@ impl<T: Element> Operation<T, 1> for Odd {
 }
 
 #[test]
-fn a_pass_in_a_pass_and_one_that_fails_leave_nothing_behind() {
+fn nested_and_failed_passes_leave_no_gradients() {
     let (a, b) = (var(&[1.0, 2.0]), var(&[3.0, 5.0]));
     let product = apply(Times, [&a, &b]).unwrap();
     let squared = |odd: Odd| {

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::embedded::{Embedded, normal};
 use crate::protocol::{Export, Outcome, tiny};
 
-/// How large an input is, or how large if it is only to be seen whether tasks run.
+/// The size of an input, or its small size if the run only checks that the tasks work.
 fn size(full: usize, small: usize) -> usize {
     if tiny() { small } else { full }
 }
@@ -24,7 +24,7 @@ fn graphs_of_a_batch() -> usize {
     size(64, 2)
 }
 
-/// Nodes of a graph in the tasks on the embedding alone.
+/// Nodes of a graph in the tasks on only the embedding.
 pub(crate) const SIZES: [usize; 4] = [10, 30, 100, 300];
 
 /// Nodes of a graph in the whole step.

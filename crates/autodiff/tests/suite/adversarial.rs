@@ -1,4 +1,4 @@
-//! No NaN and no infinity comes out where none went in.
+//! Finite input never gives NaN or infinity.
 
 use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor, Var};
@@ -47,7 +47,7 @@ fn cases() -> Vec<(&'static str, Tensor)> {
 }
 
 #[test]
-fn everything_stays_finite() {
+fn adversarial_inputs_stay_finite() {
     let filters = [
         Filter::resolvent(0.5).unwrap(),
         Filter::resolvent(1e-12).unwrap(),
@@ -104,7 +104,7 @@ fn everything_stays_finite() {
 }
 
 #[test]
-fn leverages_lie_between_0_and_1_and_add_up_to_the_rank() {
+fn leverages_are_in_0_to_1_and_sum_to_the_rank() {
     for (n, m, p) in [(9, 5, 3), (3, 7, 2), (40, 4, 4)] {
         let shares = flat(&leverage(&normal(n, m, 7), &[0, n], RankRule::Fixed(p)).unwrap());
         assert!(shares.iter().all(|share| (-1e-15..=1.0 + 1e-14).contains(share)));

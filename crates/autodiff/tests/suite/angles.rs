@@ -7,7 +7,7 @@ use egg_autodiff::{RankRule, principal_angles, projection_distance, projector, s
 use crate::differences::{agrees, flat, normal, orthonormal};
 
 #[test]
-fn gradients_agree_with_differences() {
+fn angle_gradients_match_differences() {
     for (p, q) in [(2, 2), (1, 3), (3, 1), (3, 3), (1, 1)] {
         let (a, b) = (normal(6, p, 1), normal(6, q, 2));
         let what = format!("{p} and {q}");
@@ -23,7 +23,7 @@ fn gradients_agree_with_differences() {
 }
 
 #[test]
-fn the_distance_is_that_of_the_projectors() {
+fn projection_distance_matches_the_projectors() {
     let (a, b) = (normal(7, 3, 4), normal(7, 3, 5));
     let distance = projection_distance(&a, &b).unwrap().to_scalar::<f64>().unwrap();
     let onto = |x: &Tensor| projector(&x.t().unwrap(), RankRule::Fixed(3)).unwrap();
@@ -39,7 +39,7 @@ fn the_distance_is_that_of_the_projectors() {
 }
 
 #[test]
-fn squares_are_smooth_at_zero() {
+fn squared_angles_are_smooth_at_zero() {
     let a = Var::from_tensor(&normal(6, 2, 6)).unwrap();
     // The same subspace by another basis; nearly the same; and one angle only.
     let same = a.matmul(&normal(2, 2, 7)).unwrap();
@@ -65,7 +65,7 @@ fn squares_are_smooth_at_zero() {
 }
 
 #[test]
-fn data_are_compared_through_their_leading_directions() {
+fn data_matrices_are_compared_by_leading_directions() {
     // Ties among the kept values do no harm: the loss doesn't see them.
     let h = crate::differences::with_singular_values(8, 5, &[3.0, 3.0, 0.5, 0.2, 0.1], 10);
     let b = orthonormal(5, 2, 11);
@@ -75,7 +75,7 @@ fn data_are_compared_through_their_leading_directions() {
 }
 
 #[test]
-fn right_angles_are_no_trouble() {
+fn gradients_at_right_angles_are_finite() {
     let a = Var::new(&[[1f32, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]], &Device::Cpu).unwrap();
     let b = Tensor::new(&[[0f32, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], &Device::Cpu).unwrap();
     let angles = principal_angles(&a, &b).unwrap();
@@ -88,10 +88,10 @@ fn right_angles_are_no_trouble() {
     );
 }
 
-/// Where single angles can't be told apart, or are at an end of their range, a
+/// Where single angles are tied, or are at an endpoint of their range, a
 /// loss that treats them alike still has a derivative.
 #[test]
-fn smooth_losses_agree_with_differences_at_degenerate_angles() {
+fn smooth_losses_match_differences_at_degenerate_angles() {
     let basis = orthonormal(7, 6, 20);
     let (first, second) = (basis.narrow(1, 0, 2).unwrap(), basis.narrow(1, 2, 2).unwrap());
     let at = |angle: f64| ((&first * angle.cos()).unwrap() + (&second * angle.sin()).unwrap()).unwrap();
@@ -116,7 +116,7 @@ fn smooth_losses_agree_with_differences_at_degenerate_angles() {
 
 /// The squares of sines are largest and least there.
 #[test]
-fn squares_are_stationary_at_right_angles_and_at_none() {
+fn squared_sines_are_stationary_at_right_angles_and_at_zero() {
     let basis = orthonormal(7, 4, 25);
     let a = Var::from_tensor(&basis.narrow(1, 0, 2).unwrap()).unwrap();
     for b in [basis.narrow(1, 2, 2).unwrap(), basis.narrow(1, 0, 2).unwrap()] {

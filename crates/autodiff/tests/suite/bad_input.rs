@@ -31,7 +31,7 @@ fn with(value: f64, at: usize) -> Tensor {
 }
 
 #[test]
-fn what_is_not_a_number_is_refused_by_graph() {
+fn non_finite_input_is_refused_naming_the_graph() {
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         // Row 3, column 1: row 1 of graph 2, since graph 1 is empty. One in the
         // last graph as well, which is not the first.
@@ -70,7 +70,7 @@ fn what_is_not_a_number_is_refused_by_graph() {
 }
 
 #[test]
-fn an_upstream_that_is_not_a_number_is_refused_by_graph() {
+fn non_finite_upstream_gradient_is_refused_naming_the_graph() {
     let h = Var::from_tensor(&normal(4, 2, 1)).unwrap();
     let weights = Tensor::new(&[[1.0, 1.0, 1.0], [1.0, f64::NAN, 1.0]], &Device::Cpu).unwrap();
     let filter = Filter::resolvent(1.0).unwrap();
@@ -88,7 +88,7 @@ fn an_upstream_that_is_not_a_number_is_refused_by_graph() {
 }
 
 #[test]
-fn offsets_must_cut_the_rows() {
+fn invalid_offsets_are_refused() {
     let h = normal(5, 2, 2);
     refused!(embed(&h, &[]), Error::Offsets { position: 0, .. }, "at least one");
     refused!(
@@ -123,7 +123,7 @@ fn offsets_must_cut_the_rows() {
 }
 
 #[test]
-fn shapes_types_and_parameters() {
+fn wrong_shapes_types_and_parameters_are_refused() {
     let whole = Tensor::zeros((3, 2), DType::U8, &Device::Cpu).unwrap();
     refused!(embed(&whole, &[0, 3]), Error::DType { .. }, "to_dtype");
     refused!(svd(&whole), Error::DType { .. }, "U8");
@@ -167,7 +167,7 @@ fn shapes_types_and_parameters() {
 }
 
 #[test]
-fn a_filter_that_gives_no_number_is_named() {
+fn filter_returning_nan_is_named() {
     let filter = Filter::custom(|lambda| 1.0 / (lambda - lambda), |_| 0.0);
     let h = normal(3, 2, 3);
     refused!(
@@ -178,7 +178,7 @@ fn a_filter_that_gives_no_number_is_named() {
 }
 
 #[test]
-fn batches_without_graphs_or_rows_are_no_error() {
+fn empty_batches_and_empty_graphs_are_accepted() {
     let none = Tensor::zeros((0, 3), DType::F32, &Device::Cpu).unwrap();
     assert_eq!(embed(&none, &[0]).unwrap().dims(), [0, 6]);
     assert_eq!(

@@ -16,7 +16,7 @@ fn upper(p: &Tensor) -> egg_autodiff::Result<Tensor> {
 }
 
 #[test]
-fn fused_and_composed_are_the_same() {
+fn fused_embedding_matches_composed_operations() {
     for (h, p) in [
         (with_singular_values(9, 5, &[4.0, 3.0, 2.0, 0.7, 0.3], 1), 3),
         (with_singular_values(3, 6, &[4.0, 2.0, 1.0], 2), 2),

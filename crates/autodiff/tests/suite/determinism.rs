@@ -1,4 +1,4 @@
-//! The same bits on any number of threads.
+//! Results are bit-identical on any number of threads.
 
 use candle_core::{DType, Tensor, Var};
 use egg_autodiff::{Embedder, Filter, Flatten, RankRule, SoftEmbedder, leverage, svd};
@@ -44,7 +44,7 @@ fn both<T: Into<Tensor>>(h: &Var, y: impl Fn(&Tensor) -> egg_autodiff::Result<T>
 }
 
 #[test]
-fn of_every_operation() {
+fn every_operation_is_bit_identical_on_any_number_of_threads() {
     let offsets = offsets();
     let rows = offsets[offsets.len() - 1];
     for dtype in [DType::F32, DType::F64] {
@@ -75,7 +75,7 @@ fn of_every_operation() {
 }
 
 #[test]
-fn memory_is_used_again_for_other_shapes() {
+fn reused_memory_of_other_shapes_changes_no_bit() {
     let embedder = Embedder::new(RankRule::Fixed(2), Flatten::Upper).unwrap();
     let soft = SoftEmbedder::new(Filter::resolvent(0.5).unwrap(), Flatten::Upper);
     for (rows, m, seed) in [(30, 8, 1), (4, 3, 2), (60, 5, 3), (7, 12, 4)] {

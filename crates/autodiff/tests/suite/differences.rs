@@ -18,7 +18,7 @@ pub(crate) fn orthonormal(rows: usize, columns: usize, seed: u64) -> Tensor {
     egg_autodiff::svd(&normal(rows, columns, seed)).unwrap().0
 }
 
-/// An n x m matrix with the given singular values.
+/// An n x m matrix with these singular values.
 pub(crate) fn with_singular_values(n: usize, m: usize, sigma: &[f64], seed: u64) -> Tensor {
     let s = Tensor::new(sigma, &Device::Cpu).unwrap();
     let (u, v) = (

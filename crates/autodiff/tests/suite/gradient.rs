@@ -64,7 +64,7 @@ fn cases() -> Vec<(&'static str, Tensor, usize)> {
 }
 
 #[test]
-fn of_the_embedding() {
+fn embedding_gradient_matches_differences() {
     for (what, h, p) in cases() {
         let rows = h.dims()[0];
         for flatten in [Flatten::Upper, Flatten::Isometric] {
@@ -76,14 +76,14 @@ fn of_the_embedding() {
 }
 
 #[test]
-fn of_the_projector() {
+fn projector_gradient_matches_differences() {
     for (what, h, p) in cases() {
         agrees(what, &h, |h| projector(h, RankRule::Fixed(p)));
     }
 }
 
 #[test]
-fn of_the_leverage() {
+fn leverage_gradient_matches_differences() {
     for (what, h, p) in cases() {
         let rows = h.dims()[0];
         agrees(what, &h, |h| leverage(h, &[0, rows], RankRule::Fixed(p)));
@@ -91,7 +91,7 @@ fn of_the_leverage() {
 }
 
 #[test]
-fn of_a_mini_batch() {
+fn mini_batch_gradient_matches_differences() {
     let h = normal(16, 4, 20);
     let offsets = [0, 0, 7, 9, 10, 10, 16];
     let rule = RankRule::Fixed(1);
@@ -107,7 +107,7 @@ fn of_a_mini_batch() {
 }
 
 #[test]
-fn of_the_svd() {
+fn svd_gradient_matches_differences() {
     for (what, a) in [
         ("tall", with_singular_values(7, 4, &[4.0, 3.0, 2.0, 1.0], 30)),
         ("wide", with_singular_values(3, 6, &[4.0, 2.5, 1.0], 31)),
@@ -133,7 +133,7 @@ fn of_the_svd() {
 }
 
 #[test]
-fn of_a_batched_svd() {
+fn batched_svd_gradient_matches_differences() {
     let stack: Vec<Tensor> = (0..3)
         .map(|k| with_singular_values(5, 3, &[4.0, 2.5, 1.0], 40 + k))
         .collect();
@@ -149,7 +149,7 @@ fn of_a_batched_svd() {
 }
 
 #[test]
-fn of_zero_is_exactly_zero() {
+fn zero_matrix_has_zero_gradient() {
     let h = Var::zeros((6, 4), candle_core::DType::F64, &Device::Cpu).unwrap();
     let rule = RankRule::Relative(0.5);
     for gradient in [
@@ -162,7 +162,7 @@ fn of_zero_is_exactly_zero() {
 }
 
 #[test]
-fn in_f32_is_that_of_f64_rounded() {
+fn f32_embedding_gradient_is_the_rounded_f64_gradient() {
     let h = normal(12, 5, 50);
     let narrow = h.to_dtype(candle_core::DType::F32).unwrap();
     let wide = Var::from_tensor(&narrow.to_dtype(candle_core::DType::F64).unwrap()).unwrap();
@@ -178,7 +178,7 @@ fn in_f32_is_that_of_f64_rounded() {
 }
 
 #[test]
-fn can_be_asked_for_twice() {
+fn backward_can_run_twice() {
     let h = Var::from_tensor(&normal(6, 3, 60)).unwrap();
     let loss = grassmann_embed(&h, &[0, 6], RankRule::Fixed(2), Flatten::Upper)
         .unwrap()
@@ -193,7 +193,7 @@ fn can_be_asked_for_twice() {
 /// On a tie single vectors have no derivative, and the guard leaves the pair out;
 /// the sum of the values has one.
 #[test]
-fn of_the_nuclear_norm_at_ties() {
+fn nuclear_norm_gradient_is_right_at_ties() {
     for (what, a) in [
         ("all equal", with_singular_values(6, 3, &[2.0, 2.0, 2.0], 70)),
         ("two equal", with_singular_values(6, 4, &[3.0, 2.0, 2.0, 1.0], 71)),
@@ -211,7 +211,7 @@ fn of_the_nuclear_norm_at_ties() {
 }
 
 #[test]
-fn in_f32_is_that_of_f64_rounded_for_every_operation() {
+fn f32_gradients_are_rounded_f64_gradients_for_every_operation() {
     let h = with_singular_values(12, 5, &[4.0, 3.0, 2.0, 0.7, 0.3], 80);
     let b = normal(12, 2, 81);
     type Operation<'a> = &'a dyn Fn(&Tensor) -> egg_autodiff::Result<Tensor>;

@@ -7,7 +7,7 @@ use egg_autodiff::{Embedder, Flatten, RankRule};
 use crate::differences::{flat, normal};
 
 #[test]
-fn a_module_gives_the_values_and_gradients_of_the_embedder() {
+fn module_matches_the_embedder() {
     let offsets = [0, 3, 3, 10, 11];
     for dtype in [DType::F32, DType::F64] {
         let h = Var::from_tensor(&normal(11, 5, 1).to_dtype(dtype).unwrap()).unwrap();
@@ -26,7 +26,7 @@ fn a_module_gives_the_values_and_gradients_of_the_embedder() {
 }
 
 #[test]
-fn errors_of_a_module_say_what_is_wrong() {
+fn module_errors_name_the_fault() {
     let embedder = Embedder::new(RankRule::Fixed(1), Flatten::Upper).unwrap();
     let short = embedder.with_offsets(vec![0, 2]);
     let refused = short.forward(&normal(3, 2, 1)).unwrap_err();

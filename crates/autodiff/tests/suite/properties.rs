@@ -1,5 +1,4 @@
-//! The order of the nodes does not matter to the value, and goes through to the
-//! gradient.
+//! Values are invariant, and gradients equivariant, to the order of the nodes.
 
 use std::cell::RefCell;
 
@@ -89,7 +88,7 @@ fn same_in_any_order(
 }
 
 #[test]
-fn invariant_values_and_equivariant_gradients() {
+fn values_are_invariant_and_gradients_equivariant_to_node_order() {
     let seen = RefCell::new(Seen::default());
     let mut runner = TestRunner::new(ProptestConfig {
         source_file: Some(file!()),

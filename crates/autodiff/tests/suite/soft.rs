@@ -37,7 +37,7 @@ fn as_custom(r: f64) -> Filter {
 }
 
 #[test]
-fn gradients_agree_with_differences() {
+fn soft_gradients_match_differences() {
     for (what, h) in cases() {
         let rows = h.dims()[0];
         let offsets = [0, 0, rows];
@@ -72,7 +72,7 @@ fn gradients_agree_with_differences() {
 }
 
 #[test]
-fn cholesky_and_the_spectrum_agree() {
+fn cholesky_and_spectral_paths_agree() {
     for (what, h) in cases() {
         let rows = h.dims()[0];
         let var = Var::from_tensor(&h).unwrap();
@@ -97,7 +97,7 @@ fn cholesky_and_the_spectrum_agree() {
 }
 
 #[test]
-fn the_safe_path_keeps_its_digits() {
+fn spectral_path_keeps_its_digits() {
     // P's eigenvalues are known; far beyond where Cholesky would lose them.
     for (n, m, scale) in [(9, 4, 1e6), (3, 6, 1e6), (9, 4, 1e9), (9, 4, 1e30)] {
         let sigma = [3.0 * scale, 2.0 * scale, 1.0 * scale];
@@ -125,7 +125,7 @@ fn the_safe_path_keeps_its_digits() {
 }
 
 #[test]
-fn small_r_is_the_projector_and_large_r_the_gram_matrix() {
+fn small_r_approaches_the_projector_and_large_r_the_gram_matrix() {
     let h = with_singular_values(7, 5, &[3.0, 2.0], 6);
     let soft = soft_embed(&h, &[0, 7], &Filter::resolvent(1e-5).unwrap(), Flatten::Upper).unwrap();
     let hard =
@@ -150,7 +150,7 @@ fn small_r_is_the_projector_and_large_r_the_gram_matrix() {
 }
 
 #[test]
-fn f32_agrees_with_f64() {
+fn f32_matches_f64() {
     for (what, h) in cases() {
         let rows = h.dims()[0];
         let narrow = h.to_dtype(DType::F32).unwrap();
@@ -168,7 +168,7 @@ fn f32_agrees_with_f64() {
 }
 
 #[test]
-fn empty_graphs_are_the_filter_at_zero() {
+fn empty_graphs_give_the_filter_at_zero() {
     let h = normal(2, 2, 9);
     let rows = soft_embed(&h, &[0, 2, 2], &Filter::resolvent(1.0).unwrap(), Flatten::Upper).unwrap();
     assert_eq!(flat(&rows)[3..], [0.0; 3]);
@@ -178,7 +178,7 @@ fn empty_graphs_are_the_filter_at_zero() {
 }
 
 #[test]
-fn gradients_agree_with_differences_at_any_scale() {
+fn soft_gradients_match_differences_at_any_scale() {
     for (scale, seed) in [(1e-30, 30), (1e30, 31)] {
         let h = (normal(6, 4, seed) * scale).unwrap();
         let filter = Filter::resolvent(0.5 * scale).unwrap();
@@ -197,7 +197,7 @@ fn gradients_agree_with_differences_at_any_scale() {
 /// the gradient did, and gave NaN below 1e-154 and a gradient a thousand times too
 /// small above 1e154. Powers of two change no digit.
 #[test]
-fn gradients_are_right_at_any_scale() {
+fn soft_gradients_scale_inversely_with_h() {
     let h = normal(6, 4, 1);
     // By Cholesky, and by an SVD.
     for r in [0.5, 1e-3] {
@@ -222,7 +222,7 @@ fn gradients_are_right_at_any_scale() {
 /// The derivative of a root has no scale: entries that are not normal numbers any
 /// more lose digits, and nothing else.
 #[test]
-fn the_root_of_the_least_numbers_has_a_gradient() {
+fn sqrt_filter_has_a_gradient_at_subnormal_input() {
     let h = normal(6, 4, 1);
     let gradient = |power: i32| {
         // In two steps: 2^-1060 has no digits to spare.

@@ -21,7 +21,7 @@ fn descend(start: &Tensor, rate: f64, steps: usize, loss: impl Fn(&Tensor) -> Te
 }
 
 #[test]
-fn a_planted_subspace_is_recovered() {
+fn training_recovers_a_planted_subspace() {
     let (m, p) = (6, 2);
     let planted = orthonormal(m, p, 1);
     let target = Embedder::new(RankRule::Fixed(p), Flatten::Isometric)
@@ -43,7 +43,7 @@ fn a_planted_subspace_is_recovered() {
 }
 
 #[test]
-fn softly_too() {
+fn soft_training_recovers_a_planted_subspace() {
     let (m, p) = (6, 2);
     let planted = (orthonormal(m, p, 1).t().unwrap() * 3.0).unwrap();
     let embedder = SoftEmbedder::new(Filter::resolvent(0.5).unwrap(), Flatten::Isometric);
@@ -56,7 +56,7 @@ fn softly_too() {
 }
 
 #[test]
-fn two_bases_meet() {
+fn training_aligns_two_bases() {
     let b = orthonormal(7, 3, 4);
     let left = descend(&normal(7, 3, 5), 1.0, 300, |a| {
         projection_distance(a, &b).unwrap().sqr().unwrap()

@@ -85,7 +85,7 @@ pub(super) fn record_of(
     record.ddof = DDOF;
     record.protocol = arguments.preset.name().to_owned();
     for (index, row) in rows.iter().enumerate() {
-        let estimate = |measure: Measure| Estimate::of(&values(row, measure), DDOF);
+        let estimate = |measure: Measure| Estimate::from_values(&values(row, measure), DDOF);
         let [acc, nmi, ari, cs] = AGREEMENT.map(|(_, measure)| estimate(measure));
         let captured = values(row, |report| Some(report.captured));
         record.clusterings.push(Clustering {
@@ -98,7 +98,7 @@ pub(super) fn record_of(
                 .map(|(name, measure)| (name.to_owned(), estimate(measure)))
                 .to_vec(),
             dimension: row.reports.first().map(|report| report.dimension as u64),
-            captured: Summary::of(&captured, 0).map(|captured| captured.mean),
+            captured: Summary::from_values(&captured, 0).map(|captured| captured.mean),
             embedding: row.embedding.clone(),
             // The same H, the same training.
             losses: if index == 0 { losses.to_vec() } else { Vec::new() },
@@ -119,7 +119,7 @@ pub(super) fn tell(
         let mut object = serde_json::Map::new();
         object.insert("method".into(), json!(row.method));
         for (name, measure) in AGREEMENT.into_iter().chain(OTHERS) {
-            let estimate = Estimate::of(&values(row, measure), DDOF);
+            let estimate = Estimate::from_values(&values(row, measure), DDOF);
             let number = |value: Option<f64>| {
                 value
                     .filter(|value| value.is_finite())
@@ -166,7 +166,7 @@ pub(super) fn tell(
     for row in rows {
         let mut cells = vec![row.method.clone()];
         for (_, measure) in &measures {
-            let estimate = Estimate::of(&values(row, measure), DDOF);
+            let estimate = Estimate::from_values(&values(row, measure), DDOF);
             cells.push(match (estimate.is_known(), estimate.deviation) {
                 (false, _) => "-".to_owned(),
                 (true, Some(deviation)) if arguments.reps > 1 => {
@@ -175,7 +175,7 @@ pub(super) fn tell(
                 (true, _) => format!("{:.4}", estimate.mean),
             });
         }
-        let captured = Summary::of(&values(row, |report| Some(report.captured)), 0);
+        let captured = Summary::from_values(&values(row, |report| Some(report.captured)), 0);
         let captured = captured.map_or(0.0, |captured| captured.mean);
         cells.push(format!("{:.1} %", 100.0 * captured));
         table.row(cells);

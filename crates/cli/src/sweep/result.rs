@@ -31,7 +31,7 @@ pub(super) fn mean(
     part: Part,
     experiment: &Experiment,
 ) -> Option<Summary> {
-    Summary::of(&values(record, metric, part), experiment.protocol.ddof())
+    Summary::from_values(&values(record, metric, part), experiment.protocol.ddof())
 }
 
 pub(super) const VALIDATION: Part = |run| Some(&run.validation);
@@ -102,9 +102,9 @@ pub(super) fn record_of(
             let chosen = report.chosen.contains(&cell);
             record.trials.push(Trial {
                 settings: names,
-                validation: Estimate::of(&values(record_of_cell, metric, VALIDATION), ddof),
+                validation: Estimate::from_values(&values(record_of_cell, metric, VALIDATION), ddof),
                 // The tests of cells that were not chosen are nobody's business.
-                test: chosen.then(|| Estimate::of(&values(record_of_cell, metric, TEST), ddof)),
+                test: chosen.then(|| Estimate::from_values(&values(record_of_cell, metric, TEST), ddof)),
                 chosen,
             });
         }
@@ -117,7 +117,7 @@ pub(super) fn record_of(
 fn best_first(report: &GridReport, metric: Metric) -> Vec<usize> {
     let key = |cell: usize| {
         let values = values(&report.cells[cell], metric, VALIDATION);
-        let mean = Estimate::of(&values, 0).mean;
+        let mean = Estimate::from_values(&values, 0).mean;
         if metric.goal() == egg_gnn::nn::Goal::Max {
             -mean
         } else {
@@ -139,7 +139,7 @@ fn sensitivity(label: &str, report: &GridReport, metric: Metric, ddof: usize) ->
         if points.iter().all(|point| point.at != r) {
             points.push(SweepPoint {
                 at: r,
-                score: Estimate::of(&values(record, metric, TEST), ddof),
+                score: Estimate::from_values(&values(record, metric, TEST), ddof),
             });
         }
     }

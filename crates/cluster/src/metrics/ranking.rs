@@ -36,7 +36,7 @@ pub fn rank<T: Scalar>(positives: &[T], negatives: &[T]) -> Result<Ranking> {
     };
     let positives = wide("scores of positives", positives)?;
     let negatives = wide("scores of negatives", negatives)?;
-    Ranking::of(&positives, &negatives).ok_or(Error::Undefined {
+    Ranking::from_scores(&positives, &negatives).ok_or(Error::Undefined {
         measure: "a ranking of positives and negatives",
         reason: "there must be at least one of each",
     })

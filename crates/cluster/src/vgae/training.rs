@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
         checkpoint.best = self.best.as_ref().map(|(_, best)| best.clone());
         checkpoint.adam = Some(self.adam.state()?);
         checkpoint.early_stopping = self.stopping.clone();
-        checkpoint.generator = Some(GeneratorState::of(&self.rng));
+        checkpoint.generator = Some(GeneratorState::from_rng(&self.rng));
         let notes = serde_json::json!({
             "identity": identity,
             "history": self.history,

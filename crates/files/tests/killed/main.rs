@@ -1,4 +1,4 @@
-//! Writers that are killed: what has a name is whole, and what has none is swept.
+//! Killed writers: files are complete, and temporary files are swept.
 
 mod moments;
 
@@ -36,7 +36,7 @@ fn writer(folder: &Path) -> Command {
 }
 
 #[test]
-fn whatever_has_a_name_is_whole() {
+fn killed_writer_leaves_no_partial_file() {
     let whole = tempfile::tempdir().unwrap();
     let begin = Instant::now();
     assert!(writer(whole.path()).status().unwrap().success());

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// Of the moments; `EGG_KILL_SEED` sets another.
 const SEED: u64 = 9;
 
-/// How often a run that ended before it could be killed is tried again, earlier.
-const TRIES: usize = 30;
+/// How often a run that ended before the kill is repeated with an earlier kill.
+const MAX_TRIES: usize = 30;
 
 /// Kills of each kind: a few, or with `cargo xtask test --full` fifty.
 pub(crate) fn count() -> usize {
@@ -18,7 +18,7 @@ pub(crate) fn count() -> usize {
     }
 }
 
-/// When to kill, spread over the length of a run: one moment in each of so many equal
+/// Moments of kills, spread over the length of a run: one in each of several equal
 /// parts of it, at random within the part.
 pub(crate) struct Moments {
     length: Duration,
@@ -27,7 +27,7 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// `length` is how long a run takes that nobody disturbs.
+    /// `length` is how long an undisturbed run takes.
     pub(crate) fn over(length: Duration) -> Self {
         let seed = std::env::var("EGG_KILL_SEED")
             .ok()
@@ -49,8 +49,8 @@ impl Moments {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Kills [`count`] runs. `start` begins one, in a place of its own; `judge` looks at
-    /// what a killed one left, and is told how to see it again.
+    /// Kills [`count`] runs. `start` begins one in its own folder; `judge` checks what a killed run
+    /// left behind and gets a message that says how to repeat it.
     pub(crate) fn kill<P>(
         &mut self,
         mut start: impl FnMut() -> (Command, P),
@@ -68,7 +68,7 @@ impl Moments {
                 }
                 tries += 1;
                 assert!(
-                    tries < TRIES,
+                    tries < MAX_TRIES,
                     "it ends in less than {after:?} and can't be killed"
                 );
                 part *= 0.8;

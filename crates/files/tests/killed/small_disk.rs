@@ -1,12 +1,12 @@
 //! Disks that are full, or can only be read: a small tmpfs, mounted in a namespace of its
-//! own, so that nothing is left of it and nobody else sees it. For the tests of every
+//! own, so that it disappears afterwards and no other process sees it. For the tests of every
 //! crate that keeps something on disk; they take this file in by its path.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs a shell script in `place` where a disk of so many KiB is mounted at `disk`;
+/// Runs a shell script in `place` with a disk of `kib` KiB mounted at `disk`;
 /// `false`, and a line that says so, where the system does not let us. In the script
 /// `larger` makes room, and `read_only` does what it says.
 pub(crate) fn on_a_disk(place: &Path, kib: u64, script: &str) -> bool {

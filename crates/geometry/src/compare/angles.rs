@@ -44,13 +44,13 @@ fn arcsin<T: Scalar>(sine: T) -> T {
 ///
 /// let a = GrassmannPoint::from_orthonormal(array![[1.0f64], [0.0]])?;
 /// let b = GrassmannPoint::from_spanning(array![[1.0], [1e-12]].view())?;
-/// // arccos alone would say 0.
+/// // arccos would give 0.
 /// assert!((principal_angles(&a, &b)?[0] - 1e-12).abs() < 1e-16);
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 pub fn principal_angles<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>) -> Result<Array1<T>> {
     a.check_ambient(b)?;
-    linalg::ready();
+    linalg::init_backend();
     let (larger, smaller) = by_dimension(a, b);
     let overlap = larger.basis().t().dot(&smaller.basis());
     let mut angles = T::singular_values(overlap.view())?;
@@ -116,6 +116,7 @@ pub(crate) fn residual<T: Scalar>(
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PrincipalVectors<T> {
     /// Ascending, q of them.
     pub angles: Array1<T>,
@@ -146,7 +147,7 @@ pub fn principal_vectors<T: Scalar>(
     b: &GrassmannPoint<T>,
 ) -> Result<PrincipalVectors<T>> {
     a.check_ambient(b)?;
-    linalg::ready();
+    linalg::init_backend();
     let overlap = a.basis().t().dot(&b.basis());
     let Svd { u, s: cosines, vt } = T::svd(overlap.view())?;
     let mut left = a.basis().dot(&u);

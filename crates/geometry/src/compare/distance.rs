@@ -70,7 +70,7 @@ impl Distance {
     /// ```
     /// assert_eq!(egg_geometry::Distance::ALL.len(), 10);
     /// ```
-    pub const ALL: [Self; 10] = [
+    pub const ALL: &'static [Self] = &[
         Self::Geodesic,
         Self::Projection,
         Self::ProjectionFull,
@@ -186,6 +186,7 @@ fn log_of_product<T: Scalar>(angles: &Array1<T>) -> T {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Extension {
     /// Only the angles that exist: zero exactly when one subspace lies in the
     /// other. Not a metric across dimensions.
@@ -302,7 +303,7 @@ pub fn projector_distance<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T
 /// `sum sin^2 theta_i` as the squared norm of what of the smaller subspace lies
 /// outside the larger: no cancellation for subspaces that are nearly equal.
 pub(crate) fn sum_of_squared_sines<T: Scalar>(a: &GrassmannPoint<T>, b: &GrassmannPoint<T>) -> T {
-    linalg::ready();
+    linalg::init_backend();
     let (larger, smaller) = by_dimension(a, b);
     let overlap = larger.basis().t().dot(&smaller.basis());
     let outside = residual(larger.basis(), smaller.basis(), overlap.view());

@@ -57,7 +57,7 @@ impl Kernel {
     /// # Ok::<(), egg_geometry::Error>(())
     /// ```
     pub fn value<T: Scalar>(self, a: &GrassmannPoint<T>, b: &GrassmannPoint<T>) -> Result<T> {
-        linalg::ready();
+        linalg::init_backend();
         match self {
             Self::Projection => {
                 a.check_ambient(b)?;

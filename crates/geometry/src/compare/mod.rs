@@ -1,4 +1,5 @@
-//! Two subspaces, or many: angles, distances, kernels and neighbours.
+//! Comparison of subspaces: principal angles, distances and kernels of pairs, matrices of them for
+//! sets of subspaces, and nearest neighbours.
 
 pub(crate) mod angles;
 pub(crate) mod distance;

@@ -1,6 +1,6 @@
 //! Distances and kernels of whole sets of subspaces, in parallel.
 //!
-//! Everything that depends on `||U_i^T U_j||_F^2` alone goes through one pass of
+//! Everything that depends only on `||U_i^T U_j||_F^2` goes through one pass of
 //! matrix products over tiles of stacked bases: no m x m projector is formed,
 //! and half the work is saved by symmetry.
 
@@ -17,7 +17,7 @@ use crate::scalar::Scalar;
 const TILE: usize = 256;
 
 /// `sum sin^2 = q - ||U_1^T U_2||_F^2` loses digits as it nears 0. Below this
-/// share of q it is worked out from the residual instead.
+/// share of q it is computed from the residual instead.
 const CANCELLATION: f64 = 0.01;
 
 /// The symmetric N x N matrix of distances between all pairs of points, in
@@ -164,7 +164,7 @@ pub(crate) fn from_squared_overlaps<T: Scalar>(
     points: &[GrassmannPoint<T>],
     f: impl Fn(usize, usize, T) -> T + Sync,
 ) -> Array2<T> {
-    linalg::ready();
+    linalg::init_backend();
     let stacked = Stacked::new(points);
     let tiles = stacked.tiles();
     let pairs: Vec<(usize, usize)> = (0..tiles.len())
@@ -205,11 +205,11 @@ pub(crate) fn from_squared_overlaps<T: Scalar>(
     matrix
 }
 
-/// The bases of all points below each other, one basis vector per row.
+/// The bases of all points stacked, one basis vector per row.
 struct Stacked<T> {
     /// (sum of p_i) x m
     vectors: Array2<T>,
-    /// Where each point starts, and the end.
+    /// The first row of each point, and the number of rows.
     offsets: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Many matrices at once, in parallel on rayon, with memory kept per thread.
+//! Batches of matrices, in parallel on rayon, with reusable memory per thread.
 
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -118,7 +118,7 @@ fn embed_rows<T: Scalar, F: Default>(
     embed: impl Fn(&mut F, ArrayView2<'_, T>, &mut [T], &mut Workspace) -> Result<()> + Sync,
 ) -> Result<Array2<T>> {
     check::at_least("matrices", matrices.len(), 1)?;
-    // Before an output is made to the measure of an empty matrix.
+    // Before an output of the size of an empty matrix is allocated.
     check::not_empty("H", &matrices[0]).map_err(|error| error.at(0))?;
     let m = matrices[0].ncols();
     let mut rows = Array2::zeros((matrices.len(), Flatten::length(m)));

@@ -1,5 +1,5 @@
-//! The decomposition behind a projector: the directions of `H` and how many of
-//! them are kept, in memory that can be used again.
+//! The decomposition behind a projector: the directions of `H` and how many of them are kept, in
+//! reusable memory.
 
 mod decompose;
 
@@ -22,8 +22,8 @@ pub(super) use decompose::Stored;
 /// of the smaller side; for f64 data too where that is accurate, otherwise from
 /// an SVD. `H` is divided by `max |H|` first, so that any scale works.
 ///
-/// Most users want [`rectify`](crate::rectify); this is for those who need the
-/// gradient, or who decompose many matrices and count allocations.
+/// Most users need only [`rectify`](crate::rectify); this is for gradients, and for decomposing
+/// many matrices without allocations.
 ///
 /// ```
 /// use egg_geometry::{Factors, Flatten, RankRule, Workspace};
@@ -53,13 +53,13 @@ pub struct Factors {
     choice: RankChoice,
 }
 
-/// What is known of the directions that are not stored.
+/// The directions that are not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rest {
-    /// They lie in the null space of H, with singular value 0 (or there is none).
+    /// They span the null space of H, with singular value 0 (or there are none).
     Null,
-    /// Nothing, but what can be solved for with [`Factors::tridiagonal`]; they are apart
-    /// from the stored ones by what the decomposition calls a clear cut.
+    /// Not computed, but [`Factors::tridiagonal`] can be solved with; a clear cut separates them
+    /// from the stored ones.
     Unknown,
 }
 
@@ -70,7 +70,7 @@ impl Default for Factors {
 }
 
 impl Factors {
-    /// Factors of nothing yet.
+    /// Empty factors, to be computed.
     ///
     /// ```
     /// assert_eq!(egg_geometry::Factors::new().choice().p, 0);
@@ -101,13 +101,13 @@ impl Factors {
     /// Decomposes `h` (n x m) and applies the rank rule. n = 0 is allowed and
     /// gives p = 0, like a zero matrix.
     ///
-    /// Of f32 data with many directions of which few are kept, the others are not made: the
-    /// gradient does without them.
+    /// For f32 data with many directions of which few are kept, the others are not computed: the
+    /// gradient does not need them.
     ///
     /// Complexity: `O(n m min(n, m))`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a bad rule or an absurd m, [`Error::Empty`] for m = 0,
+    /// [`Error::Parameter`] for a bad rule or an unaddressable m, [`Error::Empty`] for m = 0,
     /// [`Error::NonFinite`], and [`Error::Backend`] if the decomposition fails.
     ///
     /// ```
@@ -165,10 +165,10 @@ impl Factors {
         self.choice
     }
 
-    /// Holds p at a value, whatever a rule says and whatever is tied, capped by what is stored:
+    /// Fixes p, regardless of the rule and of ties, capped by what is stored:
     /// for tests of cuts that no rule makes.
     #[cfg(test)]
-    fn hold_rank(&mut self, p: usize) {
+    fn fix_rank(&mut self, p: usize) {
         let highest = match self.rest {
             Rest::Null => self.choice.numerical_rank,
             Rest::Unknown => self.stored,
@@ -260,7 +260,7 @@ impl Factors {
         out
     }
 
-    /// The projector in f64, in memory that is there.
+    /// The projector in f64, in the memory of the workspace.
     pub(crate) fn projector_in<'a>(&self, square: &'a mut Vec<f64>) -> ArrayViewMut2<'a, f64> {
         let (kept, _) = self.split();
         let mut projector = matrix_in(square, self.columns, self.columns);

@@ -14,8 +14,8 @@ use crate::scalar::Scalar;
 ///   Euclidean distance of two vectors is `||P_1 - P_2||_F` and dot products
 ///   are the projection kernel `tr(P_1 P_2)`.
 ///
-/// A linear layer can learn either; anything that measures distances in the
-/// vectors (k-means, nearest neighbours, t-SNE, a kernel) wants `Isometric`.
+/// A linear layer can learn from either; what measures distances between the vectors (k-means,
+/// nearest neighbours, t-SNE, a kernel) needs `Isometric`.
 ///
 /// ```
 /// use egg_geometry::Flatten;
@@ -33,6 +33,7 @@ use crate::scalar::Scalar;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
 pub enum Flatten {
     /// The entries of the upper triangle.
     #[default]
@@ -95,7 +96,7 @@ impl Flatten {
         if let Some(out) = flat.as_slice_mut() {
             self.write(matrix, out, |entry: T| entry)?;
         }
-        // sqrt(2) times an entry near the largest number is no number.
+        // sqrt(2) times an entry near the largest number overflows.
         check::finite("flattened matrix", &flat.view().insert_axis(Axis(0)))?;
         Ok(flat)
     }
@@ -160,7 +161,7 @@ impl Flatten {
         (length.saturating_mul(8).saturating_add(1).isqrt() - 1) / 2
     }
 
-    /// There is room for exactly the triangle of an m x m matrix.
+    /// Checks that `length` is that of the triangle of an m x m matrix.
     pub(crate) fn check_length(self, m: usize, found: usize) -> Result<()> {
         check::length("output", Self::length(m), found)
     }
@@ -282,7 +283,7 @@ mod tests {
     use super::{each_pair, mirror_upper};
 
     #[test]
-    fn a_mirror_shows_the_upper_triangle() {
+    fn mirror_upper_copies_the_upper_triangle() {
         for m in [0, 1, 5, 9] {
             let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
             let expected = Array2::from_shape_fn((m, m), |(i, j)| 100 * i.min(j) + i.max(j));
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_is_met_once() {
+    fn every_pair_is_visited_once() {
         for m in [0, 1, 2, 7, 8, 9, 16, 20, 24] {
             let numbered = Array2::from_shape_fn((m, m), |(i, j)| 100 * i + j);
             let mut swapped = numbered.clone();

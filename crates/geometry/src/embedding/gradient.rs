@@ -88,7 +88,7 @@ impl Factors {
     }
 
     /// `dL/dH` (n x m) from the gradient with respect to the flattened
-    /// projector (`m (m + 1) / 2` numbers), into memory that is there.
+    /// projector (`m (m + 1) / 2` numbers), into `out`.
     ///
     /// # Errors
     /// As [`Factors::gradient`], and [`Error::Length`](crate::Error::Length).
@@ -142,7 +142,7 @@ impl Factors {
         self.pull_back(h, upstream, out, scaled, gradient, scratch)
     }
 
-    /// The formula, whatever the form of `G`.
+    /// The formula, for any form of `G`.
     pub(super) fn pull_back<T: Scalar>(
         &self,
         h: ArrayView2<'_, T>,
@@ -163,7 +163,7 @@ impl Factors {
             return Ok(());
         }
         let magnitude = power_of_two_below(magnitude);
-        // Made again rather than kept: the factors of a batch would hold H twice.
+        // Computed again instead of stored: the factors of a batch would hold H twice.
         let scaled = scale_into(h, self.scale(), scaled);
         let (kept, _) = self.split();
         let [in_kept, products @ ..] = &mut scratch.products;
@@ -210,7 +210,7 @@ impl Factors {
             multiply(1.0, x.view(), dropped, 0.0, a);
             return;
         }
-        take_out(kept, a, within);
+        project_out(kept, a, within);
         multiply(-1.0, x.view(), dropped, 1.0, a);
         match self.rest() {
             // The rest of A lies in the null space, where lambda_j = 0.
@@ -228,9 +228,9 @@ impl Factors {
                     lambda,
                 };
                 inverse.apply(a, rows, solve);
-                // What the solution has of the directions that are stored is noise.
-                take_out(kept, a, within);
-                take_out(dropped, a, within);
+                // The components of the solution along stored directions are noise.
+                project_out(kept, a, within);
+                project_out(dropped, a, within);
             }
         }
         self.divide_by_gaps::<T>(&mut x);
@@ -247,7 +247,7 @@ impl Factors {
 }
 
 /// `A <- A - A U^T U` for orthonormal rows `U`.
-fn take_out(rows: ArrayView2<'_, f64>, a: &mut ArrayViewMut2<'_, f64>, within: &mut Vec<f64>) {
+fn project_out(rows: ArrayView2<'_, f64>, a: &mut ArrayViewMut2<'_, f64>, within: &mut Vec<f64>) {
     let mut within = matrix_in(within, a.nrows(), rows.nrows());
     multiply(1.0, a.view(), rows.t(), 0.0, &mut within);
     multiply(-1.0, within.view(), rows, 1.0, a);
@@ -309,7 +309,7 @@ impl ShiftedInverse<'_> {
     }
 }
 
-/// `G`, symmetric, m x m, in the forms it comes in.
+/// The symmetric m x m gradient `G`, in one of several forms.
 pub(super) enum Upstream<'a, T> {
     /// As it is; it may be overwritten.
     Square(ArrayViewMut2<'a, f64>),
@@ -321,7 +321,7 @@ pub(super) enum Upstream<'a, T> {
 }
 
 impl<T: Scalar> Upstream<'_, T> {
-    /// `max |G|`, or what is as good for a unit.
+    /// `max |G|`, or another number of that size, as a unit.
     fn largest(&self) -> f64 {
         match self {
             Self::Square(g) => max_abs(&g.view()),

@@ -1,4 +1,5 @@
-//! From a matrix to its subspace and to a vector, and back to a gradient.
+//! The embedding of a matrix: rank rules, rectification to a subspace, the projector and its flattened
+//! form, soft projectors, and the exact gradients of all of them.
 
 pub(crate) mod batch;
 pub(crate) mod factors;

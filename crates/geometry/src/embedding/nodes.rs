@@ -1,4 +1,4 @@
-//! The node side: how much each row of `H` has to do with the subspace.
+//! The node side: the leverage of each row of `H`, its share in the subspace.
 //!
 //! With `H = V S U^T` (n x m), the leverage of row v is the diagonal entry
 //! `(V_p V_p^T)_vv` of the node-side projector, between 0 and 1; all of them add
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 
 /// The singular directions of an n x m matrix `H` in R^n, one entry per node, with the rank
-/// chosen by a rule: what [`Factors`] is for the other side.
+/// chosen by a rule: the node-side counterpart of [`Factors`].
 ///
 /// ```
 /// use egg_geometry::{NodeFactors, RankRule, Workspace};
@@ -37,7 +37,7 @@ pub struct NodeFactors {
 }
 
 impl NodeFactors {
-    /// Factors of nothing yet.
+    /// Empty factors, to be computed.
     ///
     /// ```
     /// assert_eq!(egg_geometry::NodeFactors::new().choice().p, 0);
@@ -66,7 +66,7 @@ impl NodeFactors {
         rule: RankRule,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        // Here and not below, where a bad entry would be named by its place in H^T.
+        // Checked here, so that an error names the entry of H and not of H^T.
         check::matrix("H", &h)?;
         self.transposed
             .decompose(h.t(), rule, h.ncols(), Stored::All, workspace)
@@ -123,7 +123,7 @@ impl NodeFactors {
     }
 
     /// `dL/dH` (n x m) from the gradient with respect to the leverages (n
-    /// numbers), into memory that is there. `h` is the matrix these factors were computed
+    /// numbers), into `out`. `h` is the matrix these factors were computed
     /// from.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use crate::linalg;
 use crate::manifold::point::GrassmannPoint;
 use crate::scalar::Scalar;
 
-/// `U U^T`, symmetric to the bit: not every kernel of OpenBLAS adds the products of `u_i u_j`
-/// and `u_j u_i` in the same order.
+/// `U U^T`, exactly symmetric: not every kernel of OpenBLAS adds the products of `u_i u_j` and `u_j
+/// u_i` in the same order.
 pub(crate) fn on_span_of<T: Scalar>(basis: ArrayView2<'_, T>) -> Array2<T> {
     let mut projector = basis.dot(&basis.t());
     mirror_upper(&mut projector.view_mut());
@@ -31,7 +31,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// # Ok::<(), egg_geometry::Error>(())
     /// ```
     pub fn projector(&self) -> Array2<T> {
-        linalg::ready();
+        linalg::init_backend();
         on_span_of(self.basis().view())
     }
 
@@ -48,12 +48,12 @@ impl<T: Scalar> GrassmannPoint<T> {
     pub fn embed(&self, flatten: Flatten) -> Array1<T> {
         let mut flat = vec![T::zero(); Flatten::length(self.ambient())];
         let written = flatten.write(self.projector().view(), &mut flat, |entry: T| entry);
-        debug_assert!(written.is_ok(), "the length is the one asked for");
+        debug_assert!(written.is_ok(), "the length is right");
         Array1::from_vec(flat)
     }
 }
 
-/// The subspace nearest to a symmetric matrix, and how near it is.
+/// The subspace nearest to a symmetric matrix, and its distance.
 ///
 /// ```
 /// use egg_geometry::nearest_point;
@@ -64,6 +64,7 @@ impl<T: Scalar> GrassmannPoint<T> {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct NearestPoint<T> {
     /// The subspace of the p largest eigenvalues.
     pub point: GrassmannPoint<T>,
@@ -76,7 +77,7 @@ pub struct NearestPoint<T> {
 
 /// The point of Gr(p, m) whose projector is nearest to the symmetric matrix `A`
 /// (m x m) in Frobenius norm: the span of the eigenvectors of the p largest
-/// eigenvalues. The inverse of the projection embedding, and more.
+/// eigenvalues. On projectors it is the inverse of the projection embedding.
 ///
 /// # Errors
 /// [`Error::DimensionOutOfRange`], [`Error::Empty`], [`Error::Shape`],

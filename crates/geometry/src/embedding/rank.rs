@@ -1,4 +1,4 @@
-//! How many directions a subspace keeps.
+//! Rank rules: how many directions a subspace keeps.
 
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, power_of_two_below};
@@ -18,13 +18,12 @@ use crate::tuning::accuracy::{INPUT_ROUNDING, NORM_SLACK, SVD_NOISE};
 ///
 /// Singular values are known up to a *noise* of `2 eps ||H||_F`, eps of the input's
 /// type (what rounding the input can do to them), or `16 eps sigma_1` of f64 where
-/// that is larger (what our own SVD does). It does not grow with n. Whatever the rule
-/// says,
+/// that is larger (what our own SVD does). It does not grow with n. For every rule,
 /// - p is at most the numerical rank, the number of `sigma_i` above the noise;
 /// - p is at least 1, unless `H` is zero: then p = 0;
 /// - a value that passes a rule's bound by no more than the noise counts as equal to
-///   the bound. That settles values that meet a bound exactly, whatever the order of the rows; it
-///   moves the place where p jumps, and does not take it away;
+///   the bound. Values that meet a bound exactly are thus decided independently of the
+///   order of the rows; this moves the point where p jumps, and does not remove the jump;
 /// - p never cuts a group of tied singular values: it extends to the end of the
 ///   group (as far as the numerical rank), because which vectors of a tied group
 ///   come first is an accident of rounding. Two neighbours are tied when they
@@ -125,7 +124,7 @@ impl RankRule {
             // Scaled values: a threshold on sigma is one on sigma / scale.
             Self::Threshold(r) => spectrum.above(r / spectrum.scale),
             Self::Relative(r) => spectrum.above(r * largest),
-            // All of it is what lies above the noise: the cap knows better than a sum.
+            // The whole share is all values above the noise: left to the cap, not to a sum.
             Self::Energy(1.0) | Self::Squares(1.0) => sigma.len(),
             Self::Energy(r) => {
                 let total: f64 = sigma.iter().sum();
@@ -139,12 +138,12 @@ impl RankRule {
     }
 
     /// What the rule decides for a matrix of `columns` columns with entries of type
-    /// `T`, whose singular values, descending, are already known: for those who
-    /// decompose by other means than [`rectify`](crate::rectify).
+    /// `T`, whose singular values, descending, are already known: for callers that decompose by
+    /// other means than [`rectify`](crate::rectify).
     ///
-    /// `norm` is `||H||_F`, by which noise is told from rank. If the values are only
-    /// the first few it is the root of the sum of their squares and of what is left
-    /// over, and `captured` and `Energy` count only these values.
+    /// `norm` is `||H||_F`, which sets the noise level. If the values are only the first few it is
+    /// the root of the sum of their squares and of the squares of the rest,
+    /// and `captured` and `Energy` count only these values.
     ///
     /// # Errors
     /// [`Error::Parameter`] if the rule is out of range, if the values are
@@ -215,7 +214,7 @@ impl RankRule {
 /// use egg_geometry::{RankRule, rectify};
 /// use ndarray::array;
 ///
-/// // Two parallel rows: rank 1, whatever is asked for.
+/// // Two parallel rows: rank 1 for any rule.
 /// let h = array![[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]];
 /// let choice = rectify(h.view(), RankRule::Fixed(2))?.choice;
 /// assert_eq!((choice.p, choice.by_rule, choice.numerical_rank), (1, 2, 1));
@@ -223,10 +222,11 @@ impl RankRule {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct RankChoice {
     /// The dimension that is kept.
     pub p: usize,
-    /// What the rule alone would have kept.
+    /// What the rule would keep without cap, floor and ties.
     pub by_rule: usize,
     /// Singular values above the noise of the input's type.
     pub numerical_rank: usize,
@@ -235,13 +235,13 @@ pub struct RankChoice {
     /// The share of the spectrum that is kept, `sum_{i<=p} sigma_i / sum_i
     /// sigma_i`; 0 for a zero matrix.
     pub captured: f64,
-    /// How clear the cut is: `(sigma_p - sigma_{p+1}) / sigma_1`, with
-    /// `sigma_{p+1} = 0` where there is none; 0 for a zero matrix.
+    /// The relative gap at the cut, `(sigma_p - sigma_{p+1}) / sigma_1`, with `sigma_{p+1} = 0` if
+    /// there is none; 0 for a zero matrix.
     pub gap: f64,
 }
 
 impl RankChoice {
-    /// The choice of exactly p, with no regard to ties.
+    /// The choice of exactly p, regardless of ties.
     pub(crate) fn at(p: usize, capped: usize, spectrum: &Spectrum<'_>) -> Self {
         let sigma = spectrum.sigma;
         let total: f64 = sigma.iter().sum();
@@ -266,7 +266,7 @@ impl RankChoice {
     }
 }
 
-/// The singular values of a matrix with what a rule needs to know besides.
+/// The singular values of a matrix and what else a rule needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spectrum<'a> {
     /// Descending, of `H / scale`.
@@ -293,7 +293,7 @@ impl Spectrum<'_> {
         (INPUT_ROUNDING * self.eps * self.norm).max(SVD_NOISE * self.largest())
     }
 
-    /// Number of singular values above a bound, for certain.
+    /// Number of singular values above a bound by more than the noise.
     fn above(&self, bound: f64) -> usize {
         let bound = bound + self.noise();
         self.sigma.iter().take_while(|&&value| value > bound).count()
@@ -305,7 +305,7 @@ impl Spectrum<'_> {
     }
 
     /// The least p' >= p such that the cut after p' splits no tied group, or
-    /// the numerical rank if the group goes on into the noise.
+    /// the numerical rank if the group extends into the noise.
     fn end_of_tie(&self, p: usize) -> usize {
         if p == 0 {
             return 0;
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_by_hand() {
+    fn rank_rules_match_hand_calculation() {
         let sigma = [4.0, 2.0, 1.0, 0.5, 0.25];
         for (rule, p) in [
             (RankRule::Fixed(2), 2),
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_met_exactly_is_not_passed_by_rounding() {
+    fn bound_met_exactly_is_not_exceeded_by_rounding() {
         for wobble in [1.0 - 2e-16, 1.0, 1.0 + 2e-16] {
             assert_eq!(choose(RankRule::Threshold(1.0), &[2.0, wobble]).p, 1);
             assert_eq!(choose(RankRule::Energy(0.75), &[3.0, wobble]).p, 1);
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_is_never_split() {
+    fn ties_are_never_split() {
         let choice = choose(RankRule::Fixed(2), &[2.0, 1.0, 1.0 - 1e-13, 1.0 - 2e-13, 0.5]);
         assert_eq!((choice.p, choice.extended_by_tie), (4, true));
         let choice = choose(RankRule::Fixed(2), &[2.0, 1.0, 1.0 - 1e-6]);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_does_not_reach_into_the_noise() {
+    fn ties_do_not_extend_into_the_noise() {
         // Within twice the noise of each other, but one is below it and one above.
         let (above, below) = (17.0 * f64::EPSILON, 15.0 * f64::EPSILON);
         let choice = choose(RankRule::Fixed(2), &[1.0, above, below, 0.0]);
@@ -420,7 +420,7 @@ mod tests {
                 .map(|choice| choice.p)
         };
         assert_eq!(choose(&[1.0, 1e-6], 1.0), Ok(2));
-        // The rest of the spectrum was not asked for, but it is there.
+        // Not all of the spectrum is passed, but the norm is that of all of it.
         assert_eq!(choose(&[1.0, 1e-6], 5.0), Ok(1));
         assert_eq!(choose(&[1.0, 2e-7], 1.0), Ok(1));
         // Even a norm that drowns everything leaves the first.
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn values_from_elsewhere_are_judged_alike_and_checked() {
+    fn external_singular_values_follow_the_same_rule_and_are_validated() {
         let sigma = [4.0, 2.0, 1.0, 1.0 - 1e-13, 1e-17];
         let norm = norm_of(sigma.iter().copied());
         let given = RankRule::Fixed(3).choose_for::<f64>(&sigma, 10, norm).unwrap();
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_not_rank_and_zero_has_none() {
+    fn noise_does_not_count_as_rank_and_zero_matrix_has_rank_0() {
         let choice = choose(RankRule::Fixed(3), &[1.0, 1e-3, 1e-17]);
         assert_eq!((choice.p, choice.numerical_rank), (2, 2));
         let choice = choose(RankRule::Ratio(1.0), &[0.0, 0.0]);

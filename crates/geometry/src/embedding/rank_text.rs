@@ -1,4 +1,4 @@
-//! Rank rules as people write them: `threshold:0.8`.
+//! The text form of rank rules: `threshold:0.8`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,8 +27,8 @@ impl fmt::Display for RankRule {
     }
 }
 
-/// What [`Display`](fmt::Display) writes, with `=` in the place of `:` if one
-/// likes. The number is checked.
+/// The form that [`Display`](fmt::Display) writes; `=` is accepted instead of `:`. The number is
+/// checked.
 ///
 /// ```
 /// use egg_geometry::RankRule;
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_come_back() {
+    fn rank_rules_round_trip_as_text() {
         for rule in [
             RankRule::Fixed(3),
             RankRule::Ratio(0.8),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn malformed_rank_rules_are_refused() {
         for text in [
             "",
             "0.8",

@@ -29,12 +29,13 @@ use crate::scalar::Scalar;
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Rectified<T> {
     /// Orthonormal, m x p (n x p for the node side); p = 0 for a zero matrix.
     pub basis: Array2<T>,
     /// min(n, m) of them, descending.
     pub singular_values: Array1<T>,
-    /// How p came about.
+    /// How p was chosen.
     pub choice: RankChoice,
 }
 

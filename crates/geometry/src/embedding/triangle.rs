@@ -1,11 +1,11 @@
-//! Products with symmetric matrices that lie flat, as upper triangles, for a few
-//! vectors: no square is made, which would be four times as many bytes to write and read.
+//! Products of a few vectors with symmetric matrices in packed form, as flat upper triangles: no
+//! square matrix is formed, which would be four times as many bytes to write and read.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::scalar::Scalar;
 
-/// Numbers that are added side by side.
+/// Independent partial sums.
 const LANES: usize = 8;
 
 /// The upper triangle of `U^T U`, off-diagonal entries times `weight`, for `U` of up to
@@ -115,7 +115,7 @@ impl<T: Scalar> WithSimd for Multiply<'_, T> {
 }
 
 impl<T: Scalar> Multiply<'_, T> {
-    /// Entry `(r, c)`, c > r, serves twice: `out_r += u_c g` and `out_c += u_r g`.
+    /// Entry `(r, c)`, c > r, is used twice: `out_r += u_c g` and `out_c += u_r g`.
     #[inline(always)]
     fn of<const N: usize>(self) {
         let m = self.m;
@@ -166,13 +166,13 @@ mod tests {
     use crate::Flatten;
     use crate::tuning::speed::TRIANGLE_DIRECTIONS;
 
-    /// Small whole numbers: every sum is exact, in whatever order.
+    /// Small integers: every sum is exact in any order.
     fn integers(rows: usize, columns: usize) -> Array2<f64> {
         Array2::from_shape_fn((rows, columns), |(i, j)| ((7 * i + 3 * j) % 5) as f64 - 2.0)
     }
 
     #[test]
-    fn they_are_those_of_the_square() {
+    fn triangle_products_match_the_square() {
         for m in [1, 2, 7, 8, 9, 10, 17, 64] {
             for p in 0..=TRIANGLE_DIRECTIONS {
                 let u = integers(p, m);

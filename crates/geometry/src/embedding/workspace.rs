@@ -1,4 +1,4 @@
-//! Memory for decompositions and gradients, used again from one to the next.
+//! Reusable memory of decompositions and gradients.
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 
@@ -6,8 +6,8 @@ use crate::linalg::entrywise::widen_times;
 use crate::linalg::{EighWorkspace, InvertWorkspace, SolveWorkspace};
 use crate::scalar::Scalar;
 
-/// Memory that [`Factors::compute`](crate::Factors::compute) and the gradient use
-/// and leave behind.
+/// Scratch memory of [`Factors::compute`](crate::Factors::compute) and of the gradient. It carries
+/// no input or result from one call to the next.
 ///
 /// One per thread, used again and again: after the largest matrix has been
 /// seen, by the workspace and by the factors, nothing is allocated for f32 data. (f64 data may need an SVD, which
@@ -37,7 +37,7 @@ pub struct Workspace {
     pub(crate) scratch: Scratch,
 }
 
-/// Room for what a step makes and forgets: no step reads what another has left.
+/// Temporaries of a step: no step reads what another has written.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     pub(crate) products: [Vec<f64>; 4],
@@ -63,7 +63,7 @@ pub(crate) fn matrix_in(buffer: &mut Vec<f64>, rows: usize, columns: usize) -> A
     matrix_mut(slice_in(buffer, rows * columns), rows, columns)
 }
 
-/// The front of a buffer that grows when it must; what it holds is left over.
+/// The front of a buffer that grows when it must; its content is arbitrary.
 pub(crate) fn slice_in(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
     if buffer.len() < length {
         buffer.resize(length, 0.0);
@@ -94,7 +94,7 @@ pub(crate) fn scale_into<'a, T: Scalar>(
     let inverse = scale.recip();
     match (h.as_slice(), scaled.as_slice_mut()) {
         (Some(h), Some(scaled)) if inverse.is_normal() => widen_times(h, inverse, scaled),
-        // The inverse of a denormal is not a number.
+        // The inverse of a subnormal number overflows.
         _ if !inverse.is_normal() => scaled.zip_mut_with(&h, |to, from| *to = from.as_f64() / scale),
         _ => scaled.zip_mut_with(&h, |to, from| *to = from.as_f64() * inverse),
     }

@@ -1,9 +1,8 @@
-//! The dense linear algebra underneath, for crates that build on this one and
-//! must run on whichever [backend](crate::backend) is compiled in.
+//! Dense linear algebra for crates that build on this one and must run on any
+//! [backend](crate::backend).
 //!
-//! Everything is f64 and row-major. Matrices given as slices are overwritten,
-//! and nothing is allocated for them once a [`Scratch`] has grown; the thin SVD
-//! allocates.
+//! Everything is f64 and row-major. Functions on slices overwrite them and allocate nothing once a
+//! [`Scratch`] has grown; the thin SVD allocates.
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
@@ -14,7 +13,7 @@ use crate::linalg::{self, Decompose, EighWorkspace, InvertWorkspace, Svd};
 
 pub use crate::linalg::svd_factors::SvdFactors;
 
-/// Memory that decompositions use and leave behind; one per thread.
+/// Scratch memory of decompositions, reused from call to call; one per thread. It carries no input or result.
 ///
 /// ```
 /// let scratch = egg_geometry::dense::Scratch::default();
@@ -34,6 +33,7 @@ pub struct Scratch {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ThinSvd {
     /// r x k, orthonormal columns.
     pub u: Array2<f64>,
@@ -129,7 +129,7 @@ pub fn multiply(
 ) -> Result<()> {
     check::shape("right factor", &b, (a.ncols(), b.ncols()))?;
     check::shape("product", &c.view(), (a.nrows(), b.ncols()))?;
-    linalg::ready();
+    linalg::init_backend();
     linalg::multiply(alpha, a, b, beta, c);
     Ok(())
 }

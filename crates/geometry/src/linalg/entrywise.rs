@@ -1,5 +1,4 @@
-//! Passes over all entries of a matrix, compiled for the widest vectors that the
-//! processor at hand has.
+//! Passes over all entries of a matrix, compiled for the widest vectors of the processor.
 //!
 //! Each is a type and not a closure: a closure need not be inlined, and is then
 //! compiled for the oldest processor.
@@ -8,11 +7,10 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::scalar::Scalar;
 
-/// Sums and maxima kept side by side, so that the next term need not wait for
-/// the last.
+/// Independent partial sums and maxima, so that an operation need not wait for the previous one.
 const LANES: usize = 32;
 
-/// Whether there is neither a NaN nor an infinity.
+/// Whether all entries are finite.
 pub(crate) fn all_finite<T: Scalar>(entries: &[T]) -> bool {
     Arch::new().dispatch(AllFinite { entries })
 }
@@ -21,8 +19,7 @@ struct AllFinite<'a, T> {
     entries: &'a [T],
 }
 
-/// A NaN or infinity times 0 is NaN, and stays so in a sum; of anything else
-/// nothing is left.
+/// A NaN or infinity times 0 is NaN, and stays NaN in a sum; any other number times 0 is 0.
 impl<T: Scalar> WithSimd for AllFinite<'_, T> {
     type Output = bool;
 
@@ -105,8 +102,8 @@ impl<T: Scalar> WithSimd for WidenTimes<'_, T> {
     }
 }
 
-/// `to = from * factor`, rounded, what is beyond the range of gradients at its end. The
-/// slices are of one length.
+/// `to = from * factor`, rounded and clamped to the range of gradients. The slices are of one
+/// length.
 pub(crate) fn round_times<T: Scalar>(from: &[f64], factor: f64, to: &mut [T]) {
     Arch::new().dispatch(RoundTimes { from, factor, to });
 }
@@ -133,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_entry_is_found_wherever_it_is() {
+    fn non_finite_entry_is_found_at_any_position() {
         for length in [0, 1, 63, 64, 65, 200] {
             let mut entries: Vec<f32> = (0..length).map(|at| f32::MAX - at as f32).collect();
             assert!(all_finite(&entries), "{length}");
@@ -148,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_is_found_wherever_it_is() {
+    fn max_abs_is_found_at_any_position() {
         assert_eq!(max_abs::<f64>(&[]), 0.0);
         for length in [1, 63, 64, 65, 200] {
             for at in 0..length {

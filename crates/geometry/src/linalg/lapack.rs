@@ -2,9 +2,9 @@
 //! would allocate and use the slower `dsyev`.
 //!
 //! # Threads
-//! OpenBLAS threads inside rayon threads are a disaster (measured: 8 times
-//! slower, and they can spin for minutes), and results would depend on their
-//! number. [`use_one_thread`] is the one place that sets OpenBLAS to one
+//! OpenBLAS threads inside rayon threads are slow (measured: 8 times slower, and they can spin for
+//! minutes), and results would depend on their number.
+//! [`use_one_thread`] is the one place that sets OpenBLAS to one
 //! thread, before the first call this crate makes.
 
 use std::ffi::{CStr, c_char, c_int};
@@ -30,7 +30,7 @@ const OPENMP: c_int = 2;
 /// Sets OpenBLAS to one thread: once per process, or once per thread for an
 /// OpenMP build, whose thread count belongs to the calling thread.
 ///
-/// A program that wants more threads for its own BLAS calls can set the number
+/// A program that needs more threads for its own BLAS calls can set the number
 /// again after its first call into this crate; it is not touched again.
 pub(super) fn use_one_thread() {
     static IS_OPENMP: OnceLock<bool> = OnceLock::new();
@@ -90,7 +90,7 @@ fn incomplete<T>(operation: &'static str, a: &ArrayView2<'_, T>) -> Error {
 const DIVIDE_AND_CONQUER_FROM: usize = 25;
 
 /// A copy in plain row-major memory. ndarray-linalg judges layouts by strides
-/// alone and refuses or misreads reversed, broadcast and single-element views.
+/// only and refuses or misreads reversed, broadcast and single-element views.
 fn packed<T: Copy>(a: ArrayView2<'_, T>) -> Array2<T> {
     Array2::from_shape_vec(a.dim(), a.iter().copied().collect())
         .unwrap_or_else(|_| unreachable!("a matrix has as many entries as its shape says"))
@@ -232,7 +232,7 @@ pub(super) fn eigh_in_place(
     }
 }
 
-/// Nothing: LAPACK inverts in place.
+/// Empty: LAPACK inverts in place.
 #[derive(Debug, Default)]
 pub(super) struct InvertWorkspace;
 
@@ -283,8 +283,8 @@ pub(super) fn invert_in_place(order: usize, a: &mut [f64], _: &mut InvertWorkspa
     Ok(())
 }
 
-/// The calls themselves, of every order that could matter to their vectors: from
-/// [`super::eigh_in_place`] they are reached by large matrices only.
+/// The calls themselves, for every relevant order: through [`super::eigh_in_place`] only large
+/// matrices reach them.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn eigenvectors_of_every_order_in_one_workspace() {
+    fn one_eigh_workspace_serves_every_order() {
         let mut workspace = EighWorkspace::default();
         assert!(eigh_in_place(0, &mut [], &mut [], &mut workspace).is_ok());
         for order in ORDERS {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn inverses_of_every_order() {
+    fn inverses_are_right_for_every_order() {
         for order in ORDERS {
             let matrix = definite(order);
             let mut a: Vec<f64> = matrix.iter().copied().collect();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lengths_never_reach_lapack() {
+    fn wrong_lengths_are_refused_before_lapack() {
         let mut workspace = EighWorkspace::default();
         for length in [0, 1, 8, 10] {
             let mut a = vec![1.0; length];
@@ -340,12 +340,12 @@ mod tests {
             assert!(invert_in_place(3, &mut a, &mut InvertWorkspace).is_err());
         }
         assert!(eigh_in_place(3, &mut [1.0; 9], &mut [0.0; 2], &mut workspace).is_err());
-        // Finite, but not definite: LAPACK says so, and nothing is written outside.
+        // Finite, but not definite: LAPACK reports it and writes nothing outside the matrix.
         assert!(invert_in_place(2, &mut [1.0, 2.0, 2.0, 1.0], &mut InvertWorkspace).is_err());
     }
 
     #[test]
-    fn the_library_says_what_it_is() {
+    fn openblas_reports_its_kernels() {
         use_one_thread();
         assert!(!kernels().is_empty());
     }

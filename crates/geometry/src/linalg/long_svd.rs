@@ -1,8 +1,8 @@
 //! The thin SVD of a long matrix (many more rows than columns, or the other way
 //! round) from SVDs of its blocks.
 //!
-//! A backend sums over whole columns, and its rounding grows with their length: of
-//! a singular value that is 0, LAPACK leaves 1,200 `eps ||A||_F` at 10^7 x 8. With
+//! A backend sums over whole columns, and its rounding grows with their length: a singular value
+//! that is 0 becomes 1,200 `eps ||A||_F` with LAPACK at 10^7 x 8. With
 //! `A_b = U_b S_b V_b^T` for the blocks of rows,
 //!
 //! ```text
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! and B is decomposed the same way until it is short. Every step is as stable as
-//! an SVD of one block, so what is left grows with the number of levels alone.
+//! an SVD of one block, so the error grows only with the number of levels.
 
 use ndarray::{Array2, ArrayView2, LinalgScalar, s};
 
@@ -34,11 +34,11 @@ pub(super) fn svd<T: Decompose + LinalgScalar>(a: ArrayView2<'_, T>) -> Result<S
     let (rows, columns) = a.dim();
     if rows < columns {
         let Svd { u, s, vt } = svd(a.t())?;
-        let turned = |factor: Array2<T>| factor.reversed_axes().as_standard_layout().into_owned();
+        let rotated = |factor: Array2<T>| factor.reversed_axes().as_standard_layout().into_owned();
         return Ok(Svd {
-            u: turned(vt),
+            u: rotated(vt),
             s,
-            vt: turned(u),
+            vt: rotated(u),
         });
     }
 
@@ -57,10 +57,10 @@ pub(super) fn svd<T: Decompose + LinalgScalar>(a: ArrayView2<'_, T>) -> Result<S
     }
     let whole = T::svd(stacked.view())?;
     for block in 0..count {
-        let turn = whole.u.slice(s![block * columns..(block + 1) * columns, ..]);
+        let rotation = whole.u.slice(s![block * columns..(block + 1) * columns, ..]);
         let mut part = u.slice_mut(s![bounds(block), ..]);
-        let turned = part.dot(&turn);
-        part.assign(&turned);
+        let rotated = part.dot(&rotation);
+        part.assign(&rotated);
     }
     Ok(Svd {
         u,

@@ -1,8 +1,8 @@
-//! The seam to linear algebra: the few decompositions the crate needs, from
-//! LAPACK (feature `openblas`) or from faer (feature `pure-rust`).
+//! The interface to linear algebra: the few decompositions the crate needs, from LAPACK (feature
+//! `openblas`) or from faer (feature `pure-rust`); small symmetric matrices are decomposed here.
 //!
 //! No other file knows which is in use. With both features on, `openblas` wins:
-//! it is linked anyway, and `pure-rust` is what one asks for where it can't be.
+//! it is linked anyway, and `pure-rust` is for systems where it can't be.
 
 #![cfg_attr(
     all(feature = "openblas", feature = "pure-rust", not(test)),
@@ -141,7 +141,7 @@ macro_rules! decompose {
         impl Decompose for $scalar {
             fn svd(a: ArrayView2<'_, Self>) -> Result<Svd<Self>> {
                 if long_svd::is_long(a.dim()) {
-                    ready();
+                    init_backend();
                     return long_svd::svd(a);
                 }
                 dispatch!(svd(a))
@@ -180,12 +180,12 @@ pub(crate) fn eigh_in_place(
     Ok(())
 }
 
-/// What is known of the eigenvectors once the values are.
+/// The eigenvectors after the eigenvalues have been computed.
 #[derive(Debug)]
 pub(crate) enum Eigenvectors<'a> {
-    /// They have overwritten the matrix, as [`eigh_in_place`] says.
+    /// Computed: they have overwritten the matrix, as in [`eigh_in_place`].
     InPlace,
-    /// The matrix is as it was, and they can be had from here: all, or only some.
+    /// Not computed yet: the matrix is unchanged, and all or some can be computed from this.
     Unfinished(Decomposition<'a>),
 }
 
@@ -201,7 +201,7 @@ impl Eigenvectors<'_> {
 
 /// The first half of [`eigh_in_place`].
 ///
-/// Small matrices, whatever the backend, are decomposed here ([`small_eigen`]).
+/// Small matrices are decomposed by [`small_eigen`] with any backend.
 pub(crate) fn eigenvalues<'a>(
     order: usize,
     a: &mut [f64],
@@ -286,11 +286,11 @@ pub(crate) fn least_sine(ambient: usize) -> f64 {
     }
 }
 
-/// Readies the backend of matrix products, which ndarray calls by itself.
+/// Initialises the backend of matrix products, which ndarray calls by itself.
 ///
 /// With `openblas`, ndarray's `dot` is OpenBLAS too: this makes sure that it
 /// runs on one thread before the first product.
-pub(crate) fn ready() {
+pub(crate) fn init_backend() {
     #[cfg(feature = "openblas")]
     lapack::use_one_thread();
 }

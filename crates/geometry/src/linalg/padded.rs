@@ -1,10 +1,10 @@
-//! Small matrices in rows of whole vectors, in memory that begins where a line of the cache does:
-//! the padding is 0, no loop over a row has a remainder, and no vector lies across two lines,
-//! which alone doubles the speed of a reduction.
+//! Small matrices in rows of whole vectors, in memory aligned to cache lines: the padding is 0, no
+//! loop over a row has a remainder, and no vector crosses a cache line, which doubles the speed of
+//! a reduction.
 
 use pulp::Simd;
 
-/// The widest vector there is, in numbers.
+/// The widest vector of any processor, in numbers.
 pub(super) const WIDEST: usize = 8;
 
 /// The first number of the vector that number `index` is in.
@@ -37,11 +37,11 @@ pub(super) fn vectors_mut<S: Simd>(row: &mut [f64]) -> &mut [S::f64s] {
     S::as_mut_simd_f64s(row).0
 }
 
-/// What the processor loads at once, in bytes.
+/// The length of a cache line in bytes.
 const LINE: usize = 64;
 
-/// Room for numbers that are used again and again. A copy may begin elsewhere:
-/// that makes it slower, not wrong.
+/// Reusable memory, aligned to cache lines. A copy may be unaligned: that makes it slower, not
+/// wrong.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Aligned {
     numbers: Vec<f64>,
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_the_length_asked_for_and_keeps_what_is_written() {
+    fn aligned_memory_keeps_length_and_contents() {
         let mut aligned = Aligned::default();
         assert!(aligned.get().is_empty());
         for length in [0, 1, 7, 8, 4096, 3] {

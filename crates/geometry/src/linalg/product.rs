@@ -12,7 +12,7 @@ use crate::tuning::speed::{GRAM_HALVED_ORDER, PRODUCT_FEW_COLUMNS, PRODUCT_NARRO
 
 /// `C <- alpha A B + beta C`. With `beta = 0` what `C` held does not matter.
 ///
-/// Where the cuts are depends on the shape alone.
+/// The cuts depend only on the shape.
 pub(crate) fn multiply(
     alpha: f64,
     a: ArrayView2<'_, f64>,
@@ -51,7 +51,7 @@ pub(crate) fn multiply(
     }
 }
 
-/// `C <- A A^T`. The lower left quarter is the upper right one turned over, which saves a
+/// `C <- A A^T`. The lower left quarter is the transpose of the upper right one, which saves a
 /// quarter of the work.
 pub(crate) fn gram(a: ArrayView2<'_, f64>, c: &mut ArrayViewMut2<'_, f64>) {
     let order = a.nrows();
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// Small integers: every sum is exact, in whatever order.
+    /// Small integers: every sum is exact in any order.
     fn integers(rows: usize, columns: usize, seed: usize) -> Array2<f64> {
         Array2::from_shape_fn((rows, columns), |(i, j)| {
             ((7 * i + 3 * j + seed) % 5) as f64 - 2.0
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_make_up_the_whole() {
+    fn pieces_cover_the_length_once() {
         for (rows, inner, columns) in [
             (3, 4, 5),
             (64, 1000, 64),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gram_matrix_is_the_product() {
+    fn gram_matches_the_product() {
         for (order, inner) in [
             (0, 3),
             (1, 1),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn no_piece_is_longer_than_allowed() {
+    fn pieces_never_exceed_the_longest() {
         for (length, longest) in [(1, 1), (10, 3), (244, 244), (245, 244), (1000, 61)] {
             let all: Vec<_> = pieces(length, longest).collect();
             assert!(all.iter().all(|(from, to)| (1..=longest).contains(&(to - from))));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn products_with_few_columns_are_those_of_the_definition() {
+    fn narrow_products_match_their_definition() {
         for (rows, inner, columns) in [
             (0, 3, 2),
             (1, 1, 1),
@@ -232,7 +232,7 @@ mod tests {
             (3, 284, PRODUCT_FEW_COLUMNS),
         ] {
             let (a, b) = (flat(rows, inner, 0), flat(columns, inner, 4));
-            // What was there does not matter.
+            // The old content does not matter.
             let mut c = vec![f64::NAN; rows * columns];
             multiply_rows(-2.0, &a, &b, inner, &mut c);
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nan_comes_through_to_its_row_alone() {
+    fn nan_affects_only_its_row() {
         let (mut a, b) = (flat(3, 20, 0), flat(5, 20, 4));
         a[25] = f64::NAN;
         let mut c = vec![0.0; 15];

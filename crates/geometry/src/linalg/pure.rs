@@ -1,7 +1,7 @@
 //! The same decompositions from faer: no system library needed.
 //!
 //! faer's own solvers take the number of threads from a global setting. Here it
-//! is always one, said in every call, so that results can't depend on what
+//! is always one, passed in every call, so that results can't depend on what
 //! another crate has set or which of faer's features it has turned on.
 
 use faer::diag::{Diag, DiagMut};
@@ -50,8 +50,8 @@ fn failed(operation: &'static str, rows: usize, columns: usize, reason: impl std
     }
 }
 
-/// Never by the R of a QR factorisation first, as faer would do with a matrix of many
-/// more rows than columns: that loses up to 300 eps where columns are nearly dependent.
+/// Disables the initial QR factorisation that faer uses for matrices of many more rows than
+/// columns: it loses up to 300 eps where columns are nearly dependent.
 fn svd_params<T: RealField>() -> Spec<SvdParams, T> {
     let mut params: Spec<SvdParams, T> = Default::default();
     params.config.qr_ratio_threshold = f64::INFINITY;
@@ -159,7 +159,7 @@ pub(super) fn qr<T: RealField + Float>(a: ArrayView2<'_, T>) -> Result<(Array2<T
     Ok((from_faer(q.as_ref()), r))
 }
 
-/// faer's scratch memory and the eigenvectors, which it can't write over its input.
+/// faer's scratch memory, and room for the eigenvectors, which it can't write in place.
 #[derive(Default)]
 pub(super) struct EighWorkspace {
     order: usize,
@@ -222,7 +222,7 @@ pub(super) fn eigh_in_place(
     Ok(())
 }
 
-/// faer's scratch memory and the inverse, which it can't write over its input.
+/// faer's scratch memory, and room for the inverse, which it can't write in place.
 #[derive(Default)]
 pub(super) struct InvertWorkspace {
     order: usize,

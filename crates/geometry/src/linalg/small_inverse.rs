@@ -24,9 +24,8 @@ pub(super) struct Memory {
     inverse: Aligned,
 }
 
-/// Inverts the `order x order` matrix in `a`, both triangles alike to the bit;
-/// the caller has looked at the length. False if it is not positive definite to
-/// rounding: then `a` is as it was.
+/// Inverts the `order x order` matrix in `a`, exactly symmetric; the caller has checked the length.
+/// False if it is not positive definite to rounding: then `a` is unchanged.
 pub(super) fn invert_in_place(order: usize, a: &mut [f64], memory: &mut Memory) -> bool {
     let stride = order.next_multiple_of(WIDEST);
     for matrix in [&mut memory.upper, &mut memory.lower, &mut memory.inverse] {
@@ -46,7 +45,7 @@ pub(super) fn invert_in_place(order: usize, a: &mut [f64], memory: &mut Memory) 
     true
 }
 
-/// The work itself, compiled once for each width of vectors.
+/// The inversion, compiled once for each width of vectors.
 struct Invert<'a> {
     stride: usize,
     memory: &'a mut Memory,
@@ -79,7 +78,7 @@ fn factor<S: Simd>(simd: S, stride: usize, upper: &mut [f64]) -> bool {
     for k in 0..upper.len() / stride {
         let (pivot_row, below) = upper[k * stride..].split_at_mut(stride);
         let pivot = pivot_row[k];
-        // Not a number is not positive either.
+        // NaN is not positive either.
         if !(pivot > 0.0 && pivot.is_finite()) {
             return false;
         }

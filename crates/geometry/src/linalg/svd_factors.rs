@@ -7,8 +7,8 @@
 //!       + (I - U U^T) G_U S^{-1} V^T + U S^{-1} G_V^T (I - V V^T)
 //! ```
 //!
-//! as in the paper, with `max(s, eps s_1)` for s in F and in `S^{-1}`; and since
-//! that alone still divides by 0 on a tie, with `x / (x^2 + e^2)` for `1 / x`,
+//! as in the paper, with `max(s, eps s_1)` for s in F and in `S^{-1}`; and, since this still
+//! divides by 0 on a tie, with `x / (x^2 + e^2)` for `1 / x`,
 //! x = `(s_j^2 - s_i^2) / max(s_i, s_j)^2` and e = [`Scalar::GAP_GUARD`].
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
@@ -19,8 +19,8 @@ use crate::error::Result;
 use crate::linalg;
 use crate::scalar::{Scalar, max_abs};
 
-/// The factors of an r x c matrix `A = U diag(s) V^T`, `k = min(r, c)`, and what a gradient by
-/// them says of `A`.
+/// The factors of an r x c matrix `A = U diag(s) V^T`, `k = min(r, c)`, and the gradient with
+/// respect to `A`.
 ///
 /// The largest entry of each column of U is positive, so that the signs are the same on every
 /// backend and, nearly everywhere, for nearby matrices. Always f64 inside.
@@ -114,7 +114,7 @@ impl SvdFactors {
     /// singular values in denominators, relative to the largest.
     ///
     /// It divides by `s_j^2 - s_i^2` for every pair: near a tie it is large (on a tie, 0 for the
-    /// pair), even if the loss does not care.
+    /// pair), even if the loss does not depend on the pair.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::Shape`](crate::Error::Shape), [`Error::NonFinite`](crate::Error::NonFinite).
@@ -143,7 +143,7 @@ impl SvdFactors {
         };
         let (n, m, k) = (u.nrows(), vt.ncols(), s.len());
         check::shape("gradient of the matrix", &out.view(), (n, m))?;
-        linalg::ready();
+        linalg::init_backend();
         let upstream: Array2<f64> = Array2::from_shape_fn((n + 1 + m, k), |(row, column)| {
             upstream[row * k + column].as_f64()
         });

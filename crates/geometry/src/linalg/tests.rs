@@ -20,7 +20,7 @@ fn close(a: &Array2<f64>, b: &Array2<f64>) -> bool {
 
 proptest! {
     #[test]
-    fn svd_rebuilds_the_matrix(a in any_matrix()) {
+    fn svd_reconstructs_the_matrix(a in any_matrix()) {
         let f = f64::svd(a.view()).unwrap();
         let k = a.nrows().min(a.ncols());
         prop_assert_eq!(f.u.dim(), (a.nrows(), k));
@@ -33,7 +33,7 @@ proptest! {
     }
 
     #[test]
-    fn qr_rebuilds_the_matrix(a in (1..12usize).prop_flat_map(|c| (c..13).prop_flat_map(move |r| matrix(r, c)))) {
+    fn qr_reconstructs_the_matrix(a in (1..12usize).prop_flat_map(|c| (c..13).prop_flat_map(move |r| matrix(r, c)))) {
         let (q, r) = f64::qr(a.view()).unwrap();
         prop_assert_eq!(q.dim(), a.dim());
         prop_assert!(close(&q.dot(&r), &a));
@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn eigenvectors_are_rows(a in (1..12usize).prop_flat_map(|n| matrix(n, n))) {
+    fn eigenvectors_are_stored_as_rows(a in (1..12usize).prop_flat_map(|n| matrix(n, n))) {
         let symmetric = &a + &a.t();
         let (values, rows) = f64::eigh(symmetric.view()).unwrap();
         prop_assert!(values.windows(2).into_iter().all(|w| w[0] <= w[1]));
@@ -60,7 +60,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn the_inverse_inverts(a in (1..40usize).prop_flat_map(|n| matrix(n, n))) {
+    fn inverse_times_matrix_is_identity(a in (1..40usize).prop_flat_map(|n| matrix(n, n))) {
         let order = a.nrows();
         let definite = a.dot(&a.t()) + Array2::<f64>::eye(order);
         let mut workspace = InvertWorkspace::default();
@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn an_inverse_loses_digits_with_the_condition_number_alone() {
+fn inverse_error_grows_only_with_the_condition_number() {
     let mut workspace = InvertWorkspace::default();
     for order in [1usize, 2, 9, 64, 100, 128, 129] {
         // Hilbert's matrix, with 1 / (i + j + 1), and a shift that sets the condition.
@@ -101,7 +101,7 @@ fn an_inverse_loses_digits_with_the_condition_number_alone() {
 }
 
 #[test]
-fn what_is_not_definite_has_no_inverse() {
+fn indefinite_matrix_has_no_inverse() {
     let mut workspace = InvertWorkspace::default();
     assert!(invert_in_place(2, &mut [1.0, 2.0, 2.0, 1.0], &mut workspace).is_err());
     assert!(invert_in_place(1, &mut [0.0], &mut workspace).is_err());
@@ -110,7 +110,7 @@ fn what_is_not_definite_has_no_inverse() {
 }
 
 #[test]
-fn workspace_serves_orders_up_and_down() {
+fn workspace_is_reusable_for_larger_and_smaller_orders() {
     let mut workspace = EighWorkspace::default();
     for order in [3, 9, 2, 40, 1] {
         let mut a: Vec<f64> = Array2::<f64>::eye(order).into_raw_vec_and_offset().0;
@@ -121,7 +121,7 @@ fn workspace_serves_orders_up_and_down() {
 }
 
 #[test]
-fn buffer_of_the_wrong_length_is_an_error() {
+fn buffer_of_wrong_length_is_refused() {
     let mut workspace = EighWorkspace::default();
     assert!(eigh_in_place(3, &mut [0.0; 4], &mut [0.0; 3], &mut workspace).is_err());
     assert!(eigh_in_place(2, &mut [0.0; 4], &mut [0.0; 3], &mut workspace).is_err());

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! For vectors of ordinary length the SVD is not needed: writing `f(theta)` for
-//! `V f(theta) V^T`, which takes the p x p matrix `D^T D` alone,
+//! `V f(theta) V^T`, which needs only the p x p matrix `D^T D`,
 //!
 //! ```text
 //! exp:        U cos(theta) + D sinc(theta)
@@ -29,12 +29,12 @@ use crate::manifold::point::GrassmannPoint;
 use crate::manifold::tangent::Tangent;
 use crate::scalar::Scalar;
 
-/// What to do about different dimensions.
-const NO_PATH: &str = "no path joins Gr(p, m) to another Gr(q, m): rectify both with RankRule::Fixed(p), \
+/// The remedy for different dimensions.
+const UNEQUAL_DIMENSIONS: &str = "no path joins Gr(p, m) to another Gr(q, m): rectify both with RankRule::Fixed(p), \
      or compare them by projector_distance, which takes any";
 
 /// The injectivity radius of Gr(p, m), 0 < p < m: pi/2. Within it the
-/// logarithm is unique and undoes the exponential.
+/// logarithm is unique and inverts the exponential.
 ///
 /// ```
 /// assert_eq!(egg_geometry::injectivity_radius::<f64>(), std::f64::consts::FRAC_PI_2);
@@ -43,22 +43,22 @@ pub fn injectivity_radius<T: Scalar>() -> T {
     T::FRAC_PI_2()
 }
 
-/// Tangent vectors up to this length are taken apart by `D^T D`: the error of
+/// Tangent vectors up to this length are decomposed by `D^T D`: the error of
 /// `eps theta^2` is then no more than a few eps.
-const SHORT: f64 = 4.0;
+const SHORT_LENGTH: f64 = 4.0;
 
-/// A tangent vector `D = Q diag(theta) V^T`, taken apart.
-pub(crate) struct Turn<T> {
+/// The decomposition `D = Q diag(theta) V^T` of a tangent vector.
+pub(crate) struct TangentSvd<T> {
     angles: Array1<T>,
     /// `V^T`, one direction per row.
     rows: Array2<T>,
     /// `Q` (m x p), for a long vector.
-    ends: Option<Array2<T>>,
+    directions: Option<Array2<T>>,
 }
 
-impl<T: Scalar> Turn<T> {
-    /// Refuses a vector so long that rounding leaves nothing of where it ends.
-    pub(crate) fn of(tangent: &Tangent<T>) -> Result<Self> {
+impl<T: Scalar> TangentSvd<T> {
+    /// Refuses a vector so long that rounding leaves its endpoint undetermined.
+    pub(crate) fn new(tangent: &Tangent<T>) -> Result<Self> {
         let matrix = tangent.matrix();
         let length = tangent.norm().as_f64();
         if length > T::eps().sqrt().recip() {
@@ -68,19 +68,19 @@ impl<T: Scalar> Turn<T> {
                 requirement: "it must be at most eps^(-1/2): 6.7e7 in f64, 2.9e3 in f32",
             });
         }
-        if length > SHORT {
+        if length > SHORT_LENGTH {
             let Svd { u, s, vt } = T::svd(matrix)?;
             return Ok(Self {
                 angles: s,
                 rows: vt,
-                ends: Some(u),
+                directions: Some(u),
             });
         }
         let (squares, rows) = T::eigh(matrix.t().dot(&matrix).view())?;
         Ok(Self {
             angles: squares.mapv(|square| square.max(T::zero()).sqrt()),
             rows,
-            ends: None,
+            directions: None,
         })
     }
 
@@ -92,7 +92,7 @@ impl<T: Scalar> Turn<T> {
 
     /// `U V f(theta) V^T + Q (theta g(theta)) V^T` (m x p), made orthonormal to
     /// the last digit; `f^2 + (theta g)^2 = 1`.
-    pub(crate) fn end(
+    pub(crate) fn endpoint(
         &self,
         base: &GrassmannPoint<T>,
         tangent: &Tangent<T>,
@@ -100,7 +100,7 @@ impl<T: Scalar> Turn<T> {
         g: impl Fn(T) -> T,
     ) -> GrassmannPoint<T> {
         let mut basis = base.basis().dot(&self.function(f));
-        match &self.ends {
+        match &self.directions {
             None => general_mat_mul(
                 T::one(),
                 &tangent.matrix(),
@@ -108,12 +108,12 @@ impl<T: Scalar> Turn<T> {
                 T::one(),
                 &mut basis,
             ),
-            Some(ends) => {
+            Some(directions) => {
                 let reach = self.angles.mapv(|angle| angle * g(angle));
-                general_mat_mul(T::one(), &(ends * &reach), &self.rows, T::one(), &mut basis);
+                general_mat_mul(T::one(), &(directions * &reach), &self.rows, T::one(), &mut basis);
             }
         }
-        GrassmannPoint::from_computed(polished(basis))
+        GrassmannPoint::from_computed(reorthonormalised(basis))
     }
 }
 
@@ -144,7 +144,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// ```
     pub fn exp(&self, tangent: &Tangent<T>) -> Result<Self> {
         self.check_tangent(tangent)?;
-        Ok(Turn::of(tangent)?.end(self, tangent, T::cos, sinc))
+        Ok(TangentSvd::new(tangent)?.endpoint(self, tangent, T::cos, sinc))
     }
 
     /// The tangent vector here that [`exp`](Self::exp) takes to `other`, of
@@ -183,16 +183,16 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// outside, `||r_i|| = sin theta_i`: the logarithm for `theta / sin`, the
     /// inverse retraction for `1 / cos`.
     ///
-    /// Where cosines crowd, the vectors are mixed at random, but there f is
-    /// constant to rounding, so it does not matter.
+    /// Where cosines are tied, the vectors are arbitrary in their span, but there f is constant to
+    /// rounding, so it does not matter.
     pub(crate) fn lift(
         &self,
         other: &Self,
         operation: &'static str,
         f: impl Fn(T, T) -> Result<T>,
     ) -> Result<Tangent<T>> {
-        self.check_same_manifold(other, operation, NO_PATH)?;
-        linalg::ready();
+        self.check_same_manifold(other, operation, UNEQUAL_DIMENSIONS)?;
+        linalg::init_backend();
         let overlap = self.basis().t().dot(&other.basis());
         let outside = residual(self.basis(), other.basis(), overlap.view());
         let Svd { u, s: cosines, vt } = T::svd(overlap.view())?;
@@ -242,8 +242,8 @@ impl<T: Scalar> GrassmannPoint<T> {
     }
 
     /// Carries the tangent vector `vector` along the geodesic with initial
-    /// velocity `direction` to its end, without turning it: lengths and angles
-    /// stay. The result is tangent at `self.exp(direction)`.
+    /// velocity `direction` to its endpoint by parallel transport: lengths and angles stay.
+    /// The result is tangent at `self.exp(direction)`.
     ///
     /// # Errors
     /// As [`exp`](Self::exp), for either vector.
@@ -263,29 +263,29 @@ impl<T: Scalar> GrassmannPoint<T> {
     pub fn transport(&self, direction: &Tangent<T>, vector: &Tangent<T>) -> Result<Tangent<T>> {
         self.check_tangent(direction)?;
         self.check_tangent(vector)?;
-        let turn = Turn::of(direction)?;
+        let svd = TangentSvd::new(direction)?;
         // (cos x - 1) / x^2 = -sinc(x / 2)^2 / 2
         let half = T::rounded(0.5);
-        let sag = |angle: T| -half * sinc(angle * half) * sinc(angle * half);
+        let curvature = |angle: T| -half * sinc(angle * half) * sinc(angle * half);
         // G - along back + across over
-        let (along, across, back, over) = match &turn.ends {
+        let (along, across, back, over) = match &svd.directions {
             None => {
                 let overlap = direction.matrix().t().dot(&vector.matrix());
-                let back = turn.function(sinc).dot(&overlap);
+                let back = svd.function(sinc).dot(&overlap);
                 (
                     self.basis().to_owned(),
                     direction.matrix().to_owned(),
                     back,
-                    turn.function(sag).dot(&overlap),
+                    svd.function(curvature).dot(&overlap),
                 )
             }
-            Some(ends) => {
-                let overlap = ends.t().dot(&vector.matrix());
-                let times = |f: &dyn Fn(T) -> T| &overlap * &turn.angles.mapv(f).insert_axis(Axis(1));
-                let over = times(&|angle| sag(angle) * angle * angle);
+            Some(directions) => {
+                let overlap = directions.t().dot(&vector.matrix());
+                let times = |f: &dyn Fn(T) -> T| &overlap * &svd.angles.mapv(f).insert_axis(Axis(1));
+                let over = times(&|angle| curvature(angle) * angle * angle);
                 (
-                    self.basis().dot(&turn.rows.t()),
-                    ends.clone(),
+                    self.basis().dot(&svd.rows.t()),
+                    directions.clone(),
                     times(&T::sin),
                     over,
                 )
@@ -300,7 +300,7 @@ impl<T: Scalar> GrassmannPoint<T> {
 
 /// One Newton-Schulz step `Y (3 I - Y^T Y) / 2`: takes a defect of orthonormality
 /// d to d^2, so that long chains of steps don't drift off the manifold.
-pub(crate) fn polished<T: Scalar>(basis: Array2<T>) -> Array2<T> {
+pub(crate) fn reorthonormalised<T: Scalar>(basis: Array2<T>) -> Array2<T> {
     let mut correction = basis.t().dot(&basis);
     let half = T::rounded(0.5);
     correction.mapv_inplace(|entry| -half * entry);
@@ -326,7 +326,7 @@ pub(crate) fn polished<T: Scalar>(basis: Array2<T>) -> Array2<T> {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 pub fn exp_batch<T: Scalar>(pairs: &[(&GrassmannPoint<T>, &Tangent<T>)]) -> Result<Vec<GrassmannPoint<T>>> {
-    in_order(pairs, |(point, tangent)| point.exp(tangent))
+    map_in_order(pairs, |(point, tangent)| point.exp(tangent))
 }
 
 /// [`GrassmannPoint::log`] of many pairs of points, in parallel on rayon.
@@ -344,12 +344,12 @@ pub fn exp_batch<T: Scalar>(pairs: &[(&GrassmannPoint<T>, &Tangent<T>)]) -> Resu
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 pub fn log_batch<T: Scalar>(pairs: &[(&GrassmannPoint<T>, &GrassmannPoint<T>)]) -> Result<Vec<Tangent<T>>> {
-    in_order(pairs, |(point, other)| point.log(other))
+    map_in_order(pairs, |(point, other)| point.log(other))
 }
 
 /// Runs one job per element in parallel; results in order, or the error that
 /// comes first in order.
-pub(crate) fn in_order<A: Sync, R: Send>(
+pub(crate) fn map_in_order<A: Sync, R: Send>(
     elements: &[A],
     job: impl Fn(&A) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {

@@ -17,13 +17,14 @@ use crate::scalar::Scalar;
 /// assert_eq!(CentreKind::Karcher.distance(), Distance::Geodesic);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum CentreKind {
     /// The projector mean, for the projection distance: closed form, quick, and
     /// for points of any dimensions.
     #[default]
     Extrinsic,
-    /// The Karcher mean, for the geodesic distance; points of one dimension. One
-    /// that has not converged after 200 steps serves as it is.
+    /// The Karcher mean, for the geodesic distance; points of one dimension. One that has not
+    /// converged after 200 steps is used as it is.
     Karcher,
 }
 
@@ -92,7 +93,7 @@ pub struct GrassmannKMeans {
     pub max_iterations: usize,
 }
 
-/// What k-means found.
+/// The result of k-means.
 ///
 /// ```
 /// # use egg_geometry::{GrassmannKMeans, GrassmannPoint};
@@ -103,6 +104,7 @@ pub struct GrassmannKMeans {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct GrassmannClustering<T> {
     /// The cluster of each point, `0..k`.
     pub labels: Vec<usize>,
@@ -303,7 +305,7 @@ impl<T: Scalar> Assignment<T> {
     fn of(points: &[GrassmannPoint<T>], centres: &[GrassmannPoint<T>], kind: CentreKind) -> Result<Self> {
         let distances = cross_distances(points, centres, kind.distance(), Extension::Projector)?;
         let nearest = distances.rows().into_iter().map(|row| {
-            // The first of equals, so that ties are settled the same way always.
+            // The first of equals, so that ties are broken deterministically.
             row.iter()
                 .copied()
                 .enumerate()

@@ -1,4 +1,5 @@
-//! The Grassmann manifold itself: points, tangents, geodesics, means and clusters.
+//! The Grassmann manifold Gr(p, m): points, tangent vectors, exponential, logarithm, geodesics and
+//! parallel transport, retractions, means and k-means.
 
 pub(crate) mod geodesic;
 pub(crate) mod kmeans;

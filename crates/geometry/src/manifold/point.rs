@@ -54,7 +54,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     /// ```
     pub fn from_orthonormal(basis: Array2<T>) -> Result<Self> {
         check_basis(&basis.view())?;
-        linalg::ready();
+        linalg::init_backend();
         let tolerance = orthonormality_tolerance::<T>(basis.nrows());
         let gram = basis.t().dot(&basis);
         let deviation = gram
@@ -217,7 +217,7 @@ impl<T: Scalar> GrassmannPoint<T> {
         self.basis.view()
     }
 
-    /// Gives the basis away.
+    /// Returns the basis, consuming the point.
     ///
     /// ```
     /// # use egg_geometry::GrassmannPoint;
@@ -229,7 +229,7 @@ impl<T: Scalar> GrassmannPoint<T> {
         self.basis
     }
 
-    /// The dimension m of the space around.
+    /// The dimension m of the ambient space.
     ///
     /// ```
     /// # use egg_geometry::GrassmannPoint;

@@ -1,7 +1,7 @@
 //! Retractions: cheaper steps than the exponential, and back.
 
 use crate::error::{Error, Result};
-use crate::manifold::geodesic::Turn;
+use crate::manifold::geodesic::TangentSvd;
 use crate::manifold::point::GrassmannPoint;
 use crate::manifold::tangent::Tangent;
 use crate::scalar::Scalar;
@@ -53,7 +53,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     pub fn retract_polar(&self, tangent: &Tangent<T>) -> Result<Self> {
         self.check_tangent(tangent)?;
         let shrink = |size: T| T::one() / T::one().hypot(size);
-        Ok(Turn::of(tangent)?.end(self, tangent, shrink, shrink))
+        Ok(TangentSvd::new(tangent)?.endpoint(self, tangent, shrink, shrink))
     }
 
     /// The tangent vector here that either retraction takes to `other`:

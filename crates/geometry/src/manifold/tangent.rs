@@ -50,7 +50,7 @@ impl<T: Scalar> Tangent<T> {
         self.matrix.view()
     }
 
-    /// Gives the matrix away.
+    /// Returns the matrix, consuming the tangent vector.
     ///
     /// ```
     /// # use egg_geometry::GrassmannPoint;
@@ -125,7 +125,7 @@ impl<T: Scalar> GrassmannPoint<T> {
     pub fn project_to_tangent(&self, matrix: ArrayView2<'_, T>) -> Result<Tangent<T>> {
         check::shape("matrix", &matrix, self.basis().dim())?;
         check::finite("matrix", &matrix)?;
-        linalg::ready();
+        linalg::init_backend();
         let mut horizontal = matrix.to_owned();
         // Twice is enough: the second pass removes what rounding left of a
         // matrix that lies almost wholly along U.
@@ -175,7 +175,7 @@ impl<T: Scalar> GrassmannPoint<T> {
         check::shape("tangent vector", &tangent.matrix(), self.basis().dim())?;
         // Scaling by a NaN, an infinity or too large a number makes one that isn't.
         check::finite("tangent vector", &tangent.matrix())?;
-        linalg::ready();
+        linalg::init_backend();
         let size = max_abs(&tangent.matrix()).as_f64().max(1.0);
         let tolerance = 16.0 * T::eps() * (self.ambient() as f64 + 16.0) * size;
         let deviation = max_abs(&self.basis().t().dot(&tangent.matrix).view()).as_f64();

@@ -1,4 +1,4 @@
-//! Matrices, rank rules and gradients that are none: every function refuses
+//! Invalid matrices, rank rules and gradients: every function refuses
 //! them with the error its documentation names, and the message tells the
 //! numbers.
 
@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2, ArrayView2, array};
 const RULE: RankRule = RankRule::Fixed(1);
 
 #[test]
-fn rectification_of_what_is_no_matrix() {
+fn invalid_matrices_are_refused() {
     type Entry = fn(ArrayView2<'_, f64>) -> Result<()>;
     let entries: [Entry; 3] = [
         |h| rectify(h, RULE).map(drop),
@@ -59,7 +59,7 @@ fn rectification_of_what_is_no_matrix() {
 
 /// `rectify_nodes` decomposes the transpose; that is its own affair.
 #[test]
-fn the_node_side_names_the_entry_of_h() {
+fn node_factors_name_the_bad_entry_of_h() {
     for value in NOT_NUMBERS {
         let h = with(4, 3, (2, 1), value);
         refused!(
@@ -77,7 +77,7 @@ fn the_node_side_names_the_entry_of_h() {
 }
 
 #[test]
-fn rank_rules_out_of_range() {
+fn rank_rules_out_of_range_are_refused() {
     let h = array![[1.0, 2.0], [3.0, 4.0]];
     let bad = [
         (RankRule::Fixed(0), 0.0),
@@ -133,7 +133,7 @@ fn rank_rules_out_of_range() {
 }
 
 #[test]
-fn batches_name_the_element() {
+fn batch_errors_name_the_element() {
     let (good, bad) = (array![[1.0, 2.0]], array![[1.0, f64::NAN]]);
     let views = [good.view(), good.view(), bad.view(), bad.view()];
     let nan = |error: &Error| {
@@ -190,7 +190,7 @@ fn batches_name_the_element() {
 }
 
 #[test]
-fn factors_and_gradients_of_other_shapes() {
+fn factors_and_gradients_of_wrong_shapes_are_refused() {
     let h = array![[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]];
     let (mut factors, mut work) = (Factors::new(), Workspace::new());
     for value in NOT_NUMBERS {
@@ -346,7 +346,7 @@ fn factors_and_gradients_of_other_shapes() {
 /// A matrix that is not the one decomposed, and no matrix at all: the gradient
 /// is documented as finite or refused.
 #[test]
-fn a_gradient_is_never_not_a_number() {
+fn gradient_is_never_nan() {
     let h = array![[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]];
     let (mut factors, mut work) = (Factors::new(), Workspace::new());
     factors.compute(h.view(), RULE, &mut work).unwrap();

@@ -11,10 +11,10 @@ use egg_geometry::*;
 use ndarray::{Array1, Array2, array};
 
 #[test]
-fn points_of_different_spaces() {
+fn points_of_different_spaces_are_refused() {
     let (a, b) = (random_point(3, 1, 0), random_point(4, 1, 0));
     let mismatch = |error: &Error| matches!(error, Error::AmbientMismatch { left: 3, right: 4 });
-    for kind in Distance::ALL {
+    for &kind in Distance::ALL {
         refused!(distance(&a, &b, kind), error if mismatch(error), 3, 4);
         refused!(extended_distance(&a, &b, kind, Extension::Containment), error if mismatch(error), 3, 4);
         let set = [a.clone(), a.clone(), b.clone()];
@@ -119,7 +119,7 @@ fn points_of_different_spaces() {
 }
 
 #[test]
-fn tangents_that_are_none() {
+fn invalid_tangents_are_refused() {
     let point = random_point(4, 2, 1);
     for shape in [(4, 1), (3, 2), (0, 0), (2, 4)] {
         let z = Array2::zeros(shape);
@@ -199,7 +199,7 @@ fn tangents_that_are_none() {
 
 /// `Tangent::scaled` takes any factor, so what it makes must be caught later.
 #[test]
-fn tangents_scaled_out_of_the_numbers() {
+fn overflowing_tangents_are_refused() {
     let (point, other) = (random_point(4, 2, 1), random_point(4, 2, 2));
     let fine = tangent_of_length(&point, 1.0, 3);
     let mut accepted = Vec::new();
@@ -223,7 +223,7 @@ fn tangents_scaled_out_of_the_numbers() {
 }
 
 #[test]
-fn too_far_apart_to_retract() {
+fn points_too_far_apart_to_retract_are_refused() {
     let (x, y) = (
         GrassmannPoint::from_orthonormal(array![[1.0], [0.0]]).unwrap(),
         GrassmannPoint::from_orthonormal(array![[0.0], [1.0]]).unwrap(),
@@ -236,7 +236,7 @@ fn too_far_apart_to_retract() {
 }
 
 #[test]
-fn means_of_nothing_and_bad_weights() {
+fn empty_means_and_bad_weights_are_refused() {
     let points = [random_point(4, 2, 1), random_point(4, 2, 2)];
     let solver = KarcherSolver::default();
     refused!(
@@ -359,7 +359,7 @@ fn means_of_nothing_and_bad_weights() {
 }
 
 #[test]
-fn clustering_out_of_range() {
+fn clustering_parameters_out_of_range_are_refused() {
     let points = vec![random_point(4, 2, 1); 3];
     let mut rng = rng(0);
     refused!(
@@ -429,10 +429,10 @@ fn clustering_out_of_range() {
 }
 
 #[test]
-fn sets_of_nothing_are_empty() {
+fn empty_sets_give_empty_results() {
     let none: [GrassmannPoint<f64>; 0] = [];
     let one = [random_point(3, 2, 1)];
-    for kind in Distance::ALL {
+    for &kind in Distance::ALL {
         assert_eq!(
             distance_matrix(&none, kind, Extension::YeLim).unwrap().dim(),
             (0, 0)

@@ -1,4 +1,4 @@
-//! Bases, projectors and flattened matrices that are none: every function
+//! Invalid bases, projectors and flattened matrices: every function
 //! refuses them with the error its documentation names, and the message tells
 //! the numbers.
 
@@ -9,7 +9,7 @@ use egg_geometry::*;
 use ndarray::{Array1, Array2, arr1, array};
 
 #[test]
-fn points_from_what_is_no_basis() {
+fn invalid_bases_are_refused() {
     for value in NOT_NUMBERS {
         let basis = with(3, 1, (2, 0), value);
         refused!(
@@ -143,7 +143,7 @@ fn points_from_what_is_no_basis() {
 }
 
 #[test]
-fn matrices_that_do_not_flatten() {
+fn unflattenable_matrices_are_refused() {
     for flatten in [Flatten::Upper, Flatten::Isometric] {
         for a in empty() {
             refused!(

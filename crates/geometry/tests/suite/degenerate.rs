@@ -1,5 +1,4 @@
-//! The edges of the family Gr(p, m), and matrices that lie in memory in unusual
-//! ways.
+//! Degenerate cases of Gr(p, m), and matrices with unusual memory layouts.
 
 use crate::strategies::{gaussian, orthonormal, projectors_apart, random_point, rebased, rng};
 use approx::{abs_diff_eq, assert_abs_diff_eq};
@@ -10,8 +9,8 @@ use egg_geometry::{
 };
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array, s};
 
-/// Gr(m, m) has one point. Everything works there and nothing is far away.
-fn everything_on_the_whole_space(m: usize) {
+/// Gr(m, m) has one point: every function works there, and every distance is 0.
+fn check_whole_space(m: usize) {
     let made = [
         GrassmannPoint::from_orthonormal(orthonormal(m, m, 1)).unwrap(),
         GrassmannPoint::from_spanning((gaussian(m, m, 2) + Array2::<f64>::eye(m) * 9.0).view()).unwrap(),
@@ -27,7 +26,7 @@ fn everything_on_the_whole_space(m: usize) {
     let all: Vec<_> = made.into_iter().chain([mean, karcher, nearest]).collect();
     for a in &all {
         for b in &all {
-            for kind in Distance::ALL {
+            for &kind in Distance::ALL {
                 assert!(
                     distance(a, b, kind).unwrap() <= 1e-14 * m as f64,
                     "{}",
@@ -76,19 +75,19 @@ fn everything_on_the_whole_space(m: usize) {
 }
 
 #[test]
-fn the_line_itself() {
-    everything_on_the_whole_space(1);
+fn one_dimensional_space_is_supported() {
+    check_whole_space(1);
 }
 
 #[test]
-fn the_plane_and_larger_spaces() {
+fn plane_and_larger_spaces_are_supported() {
     for m in 2..6 {
-        everything_on_the_whole_space(m);
+        check_whole_space(m);
     }
 }
 
 #[test]
-fn one_by_one_data() {
+fn one_by_one_matrices_are_supported() {
     for value in [2.0, -1e-200, 1e200] {
         for rectified in [
             rectify(array![[value]].view(), RankRule::Energy(0.5)).unwrap(),
@@ -108,7 +107,7 @@ fn one_by_one_data() {
 
 /// Calls `check` with the same values in other memory: column by column, every
 /// other entry of a larger matrix, and backwards.
-fn in_every_layout(a: &Array2<f64>, mut check: impl FnMut(&str, ArrayView2<'_, f64>)) {
+fn for_every_layout(a: &Array2<f64>, mut check: impl FnMut(&str, ArrayView2<'_, f64>)) {
     let (n, m) = a.dim();
     let mut column_major = Array2::zeros((n, m).f());
     column_major.assign(a);
@@ -123,7 +122,7 @@ fn in_every_layout(a: &Array2<f64>, mut check: impl FnMut(&str, ArrayView2<'_, f
 }
 
 #[test]
-fn layout_in_memory_does_not_matter() {
+fn results_are_independent_of_memory_layout() {
     for (seed, (n, m, p)) in [(7, 4, 2), (3, 5, 1), (5, 5, 3), (1, 4, 1), (4, 1, 1), (1, 1, 1)]
         .into_iter()
         .enumerate()
@@ -135,7 +134,7 @@ fn layout_in_memory_does_not_matter() {
         let point = random_point(m, p, seed + 40);
         let plain = rectify(h.view(), RankRule::Fixed(p)).unwrap().projector();
         let nodes = rectify_nodes(h.view(), RankRule::Fixed(p)).unwrap().projector();
-        in_every_layout(&h, |name, view| {
+        for_every_layout(&h, |name, view| {
             assert_eq!(view, h, "{name}");
             let again = rectify(view, RankRule::Fixed(p)).unwrap().projector();
             assert!(abs_diff_eq!(again, plain, epsilon = 1e-13), "rectify, {name}");
@@ -145,7 +144,7 @@ fn layout_in_memory_does_not_matter() {
                 "rectify_nodes, {name}"
             );
         });
-        in_every_layout(&symmetric, |name, view| {
+        for_every_layout(&symmetric, |name, view| {
             let (a, b) = (
                 nearest_point(view, p).unwrap(),
                 nearest_point(symmetric.view(), p).unwrap(),
@@ -161,7 +160,7 @@ fn layout_in_memory_does_not_matter() {
                 "flatten, {name}"
             );
         });
-        in_every_layout(&point.projector(), |name, view| {
+        for_every_layout(&point.projector(), |name, view| {
             let again = GrassmannPoint::from_projector(view).unwrap();
             assert!(
                 projectors_apart(&again, &point) <= 1e-13,
@@ -174,14 +173,14 @@ fn layout_in_memory_does_not_matter() {
             .project_to_tangent(gaussian(m, p, seed + 80).view())
             .unwrap()
             .scaled(0.1);
-        in_every_layout(&spanning, |name, view| {
+        for_every_layout(&spanning, |name, view| {
             let again = GrassmannPoint::from_spanning(view).unwrap();
             assert!(projectors_apart(&again, &point) <= 1e-13, "from_spanning, {name}");
             let tangent = point.project_to_tangent(view).unwrap();
             assert!(tangent.norm() <= 1e-13, "project_to_tangent, {name}");
         });
-        // A point keeps the memory it is given; everything works on it.
-        in_every_layout(&point.basis().to_owned(), |name, view| {
+        // A point keeps the layout of its basis; every function accepts it.
+        for_every_layout(&point.basis().to_owned(), |name, view| {
             for basis in [view.to_owned(), view.reversed_axes().to_owned().reversed_axes()] {
                 let odd = GrassmannPoint::from_orthonormal(basis).unwrap();
                 assert!(
@@ -207,7 +206,7 @@ fn layout_in_memory_does_not_matter() {
                 assert_eq!(odd.embed(Flatten::Upper).len(), Flatten::length(m));
             }
         });
-        in_every_layout(&step.matrix().to_owned(), |name, view| {
+        for_every_layout(&step.matrix().to_owned(), |name, view| {
             let d = other.tangent(view.to_owned()).unwrap();
             for (a, b) in [
                 (other.exp(&d), other.exp(&step)),
@@ -225,7 +224,7 @@ fn layout_in_memory_does_not_matter() {
 
 /// One row for all, without copies: strides of zero.
 #[test]
-fn broadcast_views_are_matrices_too() {
+fn broadcast_views_are_accepted() {
     let row = array![1.0, 2.0, 2.0];
     let repeated = row.broadcast((5, 3)).unwrap();
     let rectified = rectify(repeated, RankRule::Relative(0.1)).unwrap();

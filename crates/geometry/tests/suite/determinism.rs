@@ -1,4 +1,4 @@
-//! The same bits on any number of threads.
+//! Results are bit-identical on any number of threads.
 
 use crate::strategies::{gaussian, random_point, rng, tangent_of_length};
 use egg_geometry::{
@@ -64,7 +64,7 @@ fn mixed(m: usize, count: u64) -> Vec<GrassmannPoint<f64>> {
 }
 
 #[test]
-fn rectification() {
+fn rectification_is_bit_identical_on_any_number_of_threads() {
     let matrices = matrices();
     let views: Vec<ArrayView2<'_, f64>> = matrices.iter().map(|h| h.view()).collect();
     for rule in [RankRule::Fixed(3), RankRule::Relative(0.4), RankRule::Energy(0.8)] {
@@ -87,11 +87,11 @@ fn rectification() {
 }
 
 #[test]
-fn distances_and_kernels() {
+fn distances_and_kernels_are_bit_identical_on_any_number_of_threads() {
     // More than one tile of stacked bases.
     let mut set = points(12, 3, 60);
     set.extend(points(12, 5, 20));
-    for kind in Distance::ALL {
+    for &kind in Distance::ALL {
         same_on_all_pools(kind.name(), || {
             bits(&distance_matrix(&set, kind, Extension::YeLim).unwrap())
         });
@@ -117,7 +117,7 @@ fn distances_and_kernels() {
 }
 
 #[test]
-fn maps_and_means() {
+fn maps_and_means_are_bit_identical_on_any_number_of_threads() {
     let set = points(9, 3, 30);
     let pairs: Vec<_> = set.iter().zip(set.iter().rev()).collect();
     same_on_all_pools("log_batch", || {
@@ -155,7 +155,7 @@ fn maps_and_means() {
 }
 
 #[test]
-fn clustering() {
+fn clustering_is_bit_identical_on_any_number_of_threads() {
     let mut set = points(8, 2, 20);
     set.extend((0..20).map(|k| random_point(8, 2, 900 + k)));
     for (centre, set) in [

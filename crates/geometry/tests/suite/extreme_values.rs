@@ -18,7 +18,7 @@ const RULES: [RankRule; 9] = [
     RankRule::Energy(1.0),
 ];
 
-/// The largest, the least normal, the least of all, and company.
+/// The largest, the smallest normal, the smallest subnormal number, and others.
 fn extremes<T: Scalar>() -> Vec<T> {
     let least = T::min_positive_value() * T::epsilon();
     assert!(least > T::zero() && least / T::rounded(2.0) == T::zero());
@@ -34,7 +34,7 @@ fn extremes<T: Scalar>() -> Vec<T> {
     ]
 }
 
-/// Matrices that mix them in every way that matters: one value alone, and large
+/// Matrices that mix them in every relevant way: only one value, and large
 /// with small, in tall, square and wide shapes.
 fn matrices<T: Scalar>() -> Vec<Array2<T>> {
     let values = extremes::<T>();
@@ -120,7 +120,7 @@ fn everything_is_finite_in_single_precision() {
 }
 
 #[test]
-fn extreme_scales_give_the_same_subspace() {
+fn subspace_is_invariant_to_extreme_scales() {
     let h = gaussian(6, 4, 3);
     let plain = rectify(h.view(), RankRule::Fixed(2)).unwrap();
     // Denormal entries keep fewer digits: 5e-324 / 1e-310 of an entry.
@@ -140,7 +140,7 @@ fn extreme_scales_give_the_same_subspace() {
 /// The gradient is as large as dL/dP and as small as 1 / H. Where the quotient
 /// is in range, it is right, however large or small the two are.
 #[test]
-fn a_gradient_in_range_is_right_at_any_scale() {
+fn representable_gradients_are_right_at_any_scale() {
     let gradient = |h: &Array2<f64>, g: &Array2<f64>| {
         let (mut factors, mut work) = (Factors::new(), Workspace::new());
         factors.compute(h.view(), RankRule::Fixed(1), &mut work).unwrap();
@@ -182,7 +182,7 @@ fn a_gradient_in_range_is_right_at_any_scale() {
 /// Entries that differ by 160 orders of magnitude: squares of products of them
 /// have few digits. (Found by random input.)
 #[test]
-fn projectors_of_entries_that_are_worlds_apart() {
+fn projectors_of_entries_of_extreme_range_are_finite() {
     fn check<T: Scalar>(large: f64, small: f64) {
         let h = Array2::from_shape_fn((10, 5), |(row, column)| {
             T::rounded(match (row + 2 * column) % 5 {
@@ -209,7 +209,7 @@ fn projectors_of_entries_that_are_worlds_apart() {
 
 /// Every point holds a finite orthonormal basis, however it was made.
 #[test]
-fn points_of_extreme_matrices() {
+fn points_of_extreme_matrices_are_finite() {
     for value in [1e308, f64::MAX, 1e-300, f64::MIN_POSITIVE, 5e-324] {
         let basis = |point: &GrassmannPoint<f64>, what: &str| {
             let defect = orthonormality_defect(point.basis());
@@ -247,7 +247,7 @@ fn points_of_extreme_matrices() {
 }
 
 #[test]
-fn weights_of_any_size() {
+fn weights_of_any_size_give_finite_means() {
     let points = [
         random_point(5, 2, 1),
         random_point(5, 2, 2),
@@ -268,7 +268,7 @@ fn weights_of_any_size() {
 /// A tangent vector may be of any finite length. The geodesic goes round many
 /// times; the basis stays one, or the step is refused.
 #[test]
-fn steps_of_any_length() {
+fn steps_of_any_length_are_finite() {
     let point = random_point(5, 2, 1);
     let unit = tangent_of_length(&point, 1.0, 2);
     let mut wrong = Vec::new();
@@ -300,7 +300,7 @@ fn steps_of_any_length() {
 }
 
 #[test]
-fn a_tangent_projection_is_finite_or_refused() {
+fn tangent_projection_is_finite_or_refused() {
     let point = random_point(5, 2, 1);
     for value in [f64::MAX, 1e308, 1e300] {
         if let Ok(tangent) = point.project_to_tangent(Array2::from_elem((5, 2), value).view()) {
@@ -313,7 +313,7 @@ fn a_tangent_projection_is_finite_or_refused() {
 /// Long steps whose principal directions differ in length by any factor: the
 /// angles of the end are those of the tangent vector, taken round.
 #[test]
-fn long_uneven_steps_end_where_they_should() {
+fn long_uneven_steps_reach_the_right_point() {
     let (m, p) = (9, 3);
     let turned = random_point(m, 2 * p, 5).into_basis();
     let start = GrassmannPoint::from_orthonormal(turned.slice(ndarray::s![.., ..p]).to_owned()).unwrap();
@@ -353,9 +353,9 @@ fn long_uneven_steps_end_where_they_should() {
 }
 
 /// Sizes in the hundreds of thousands of millions, which only an empty or a
-/// broadcast view can have, are refused before memory is asked for.
+/// broadcast view can have, are refused before memory is allocated.
 #[test]
-fn absurd_sizes_are_refused() {
+fn unaddressable_sizes_are_refused() {
     let nothing = Array2::<f64>::zeros((0, 1 << 40));
     let rule = RankRule::Fixed(1);
     assert!(embed_batch(&[nothing.view()], rule, Flatten::Upper).is_err());

@@ -184,7 +184,7 @@ fn f32_angles_keep_f32_accuracy() {
             |m: &Matrix| GrassmannPoint::from_orthonormal(m.array().mapv(|entry| entry as f32)).unwrap();
         let angles = principal_angles(&single(&case.a), &single(&case.b)).unwrap();
         for (angle, exact) in angles.iter().zip(&case.exact) {
-            // Rounding the bases to f32 alone moves the angles by about sqrt(m) eps.
+            // Rounding the bases to f32 moves the angles by about sqrt(m) eps.
             let tolerance = 4.0 * f64::from(f32::EPSILON) * (case.a.shape.0 as f64).sqrt();
             assert!(
                 abs_diff_eq!(f64::from(*angle), exact, epsilon = tolerance),
@@ -196,7 +196,7 @@ fn f32_angles_keep_f32_accuracy() {
 }
 
 #[test]
-fn every_distance_has_its_value() {
+fn distances_match_fixture_values() {
     for case in &FIXTURE.distances {
         let pair = angle_case(&case.case);
         let (a, b) = (pair.a.point(), pair.b.point());
@@ -208,7 +208,7 @@ fn every_distance_has_its_value() {
         ];
         for (expected, extension) in sets {
             let Some(expected) = expected else { continue };
-            for distance in Distance::ALL {
+            for &distance in Distance::ALL {
                 let found = extended_distance(&a, &b, distance, extension).unwrap();
                 let expected = expected.get(distance);
                 let tolerance = 1e-14 * expected.max(1.0);
@@ -232,7 +232,7 @@ fn tiny_distances_keep_their_digits() {
         .unwrap();
     let pair = angle_case(&case.case);
     let expected = case.equal.as_ref().unwrap();
-    for distance in Distance::ALL {
+    for &distance in Distance::ALL {
         let found = extended_distance(&pair.a.point(), &pair.b.point(), distance, Extension::YeLim).unwrap();
         // An angle of 1e-10 is known to about 1e-16, a relative 1e-6.
         assert!(
@@ -245,7 +245,7 @@ fn tiny_distances_keep_their_digits() {
 }
 
 #[test]
-fn logarithm_and_exponential_agree_with_pymanopt() {
+fn logarithm_and_exponential_match_pymanopt() {
     for case in &FIXTURE.maps {
         let (a, b) = (case.a.point(), case.b.point());
         let log = a.log(&b).unwrap();
@@ -259,7 +259,7 @@ fn logarithm_and_exponential_agree_with_pymanopt() {
 }
 
 #[test]
-fn means_agree() {
+fn means_match_fixture_values() {
     let case = &FIXTURE.karcher;
     let points: Vec<_> = case.points.iter().map(Matrix::point).collect();
     let karcher = karcher_mean(&points).unwrap();
@@ -278,7 +278,7 @@ fn means_agree() {
 }
 
 #[test]
-fn rectification_has_the_singular_values_and_projectors() {
+fn rectification_matches_fixture_singular_values_and_projectors() {
     for case in &FIXTURE.rectify {
         let h = case.h.array();
         let rule = RankRule::Fixed(case.p.max(1));
@@ -311,7 +311,7 @@ fn rectification_has_the_singular_values_and_projectors() {
 }
 
 #[test]
-fn gradients_agree_with_80_digit_differences() {
+fn gradients_match_80_digit_differences() {
     for case in &FIXTURE.gradient {
         let h = FIXTURE
             .rectify

@@ -1,6 +1,6 @@
 //! The gradient of the projector against central differences, and its
 //! behaviour where the gradient of an SVD breaks down. (Cuts inside a tie, which no rule
-//! makes, are tested beside the code.)
+//! makes, are tested next to the code.)
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use egg_geometry::{Factors, Flatten, RankRule, Workspace};
@@ -68,7 +68,7 @@ fn error_against_differences(h: &Array2<f64>, p: usize, step: f64, rng: &mut Cha
 }
 
 #[test]
-fn matches_differences_on_every_shape() {
+fn gradient_matches_differences_on_every_shape() {
     let mut rng = ChaCha8Rng::seed_from_u64(10);
     let cases: Vec<(&str, Array2<f64>, usize)> = vec![
         (
@@ -123,7 +123,7 @@ fn matches_differences_on_every_shape() {
 }
 
 #[test]
-fn matches_differences_on_rank_deficient_matrices() {
+fn gradient_matches_differences_on_rank_deficient_matrices() {
     // p below the rank, and p = rank, where the dropped block is the null space:
     // a difference moves it off zero, but only to second order.
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -145,7 +145,7 @@ fn matches_differences_on_rank_deficient_matrices() {
 }
 
 #[test]
-fn the_embedding_gradient_is_the_projector_gradient() {
+fn embedding_gradient_matches_projector_gradient() {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
     let h = with_singular_values(7, 4, &[3.0, 2.0, 1.0, 0.5], &mut rng);
     let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
@@ -181,7 +181,7 @@ fn the_embedding_gradient_is_the_projector_gradient() {
 }
 
 #[test]
-fn zero_has_exactly_no_gradient() {
+fn zero_matrix_has_zero_gradient() {
     for (n, m) in [(4, 3), (1, 5), (3, 8)] {
         let h = Array2::<f64>::zeros((n, m));
         let w = Array2::from_elem((m, m), 1.5);
@@ -196,7 +196,7 @@ fn zero_has_exactly_no_gradient() {
 }
 
 #[test]
-fn rows_move_with_their_gradient() {
+fn gradient_is_equivariant_to_row_order() {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let h = gaussian(6, 4, &mut rng);
     let w = gaussian(4, 4, &mut rng);
@@ -207,7 +207,7 @@ fn rows_move_with_their_gradient() {
 }
 
 #[test]
-fn scaling_h_divides_the_gradient() {
+fn gradient_scales_inversely_with_h() {
     let mut rng = ChaCha8Rng::seed_from_u64(14);
     let h = gaussian(6, 4, &mut rng);
     let w = gaussian(4, 4, &mut rng);

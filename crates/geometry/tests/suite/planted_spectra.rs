@@ -1,5 +1,5 @@
 //! Which directions are kept of matrices with known singular values, from one row to
-//! ten million: the noise that a rank is told from must not grow with the rows.
+//! ten million: the noise level of the rank must not grow with the rows.
 
 use egg_geometry::{RankRule, Scalar, rectify, rectify_nodes};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -59,7 +59,7 @@ fn rotation(rng: &mut ChaCha8Rng) -> Array2<f64> {
     v
 }
 
-/// Spectra that end in `weakest`: falling evenly, flat before it, and two values alone.
+/// Spectra that end in `weakest`: falling evenly, flat before it, and two values only.
 fn spectra(weakest: f64, most: usize) -> Vec<Vec<f64>> {
     let falling = |count: usize| -> Vec<f64> {
         let last = count.saturating_sub(1).max(1) as f64;
@@ -125,12 +125,12 @@ fn assert_orthonormal<T: Scalar>(basis: &Array2<T>, n: usize) {
 }
 
 #[test]
-fn f32_directions_of_1e_6_are_kept_whatever_the_number_of_rows() {
+fn f32_directions_of_1e_6_are_kept_for_any_row_count() {
     weak_directions_are_kept_and_zeros_are_not::<f32>(1e-6);
 }
 
 #[test]
-fn f64_directions_of_1e_13_are_kept_whatever_the_number_of_rows() {
+fn f64_directions_of_1e_13_are_kept_for_any_row_count() {
     weak_directions_are_kept_and_zeros_are_not::<f64>(1e-13);
 }
 
@@ -148,9 +148,9 @@ fn columns_from_1_to_0_005_are_all_kept() {
     }
 }
 
-/// Whatever is asked for, and however the entries are spread.
+/// For every rule, and for any spread of the entries.
 #[test]
-fn what_is_not_zero_has_a_direction() {
+fn nonzero_columns_have_a_direction() {
     for n in row_counts() {
         for entry in [1.0f32, f32::MIN_POSITIVE, f32::from_bits(1), f32::MAX] {
             let mut h = Array2::zeros((n, M));
@@ -171,7 +171,7 @@ fn what_is_not_zero_has_a_direction() {
 /// The kept directions are those that were planted, and rows of a shuffled matrix give
 /// the same.
 #[test]
-fn weak_directions_are_the_planted_ones() {
+fn weak_directions_match_the_planted_ones() {
     let sigma = [1.0, 0.5, 1e-13];
     let h = planted::<f64>(20_000, &sigma, true, 4);
     let v = rotation(&mut ChaCha8Rng::seed_from_u64(4));

@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(cases(128))]
 
     #[test]
-    fn angles_are_the_ones_built_in(
+    fn planted_angles_are_recovered(
         (m, p) in roomy_dimensions(),
         all in vec(angle(), 3),
         wider in 0usize..3,
@@ -75,7 +75,7 @@ proptest! {
 
 /// In a large space, where the choice between sine and cosine is another one.
 #[test]
-fn angles_are_exact_in_large_spaces_too() {
+fn angles_are_exact_in_large_spaces() {
     for (m, p, seed) in [(60, 3, 1), (400, 4, 2), (1000, 2, 3)] {
         for size in [1e-12, 1e-6, 1e-3, 0.03, 0.08, 0.3, 0.7, 1.2] {
             let angles: Vec<f64> = (1..=p).map(|k| size * (1.0 + 0.05 * k as f64)).collect();
@@ -100,7 +100,7 @@ fn angles_are_exact_in_large_spaces_too() {
 /// The angles that come with the vectors keep the promise as well. The error of
 /// singular vectors must not reach them, which many draws show.
 #[test]
-fn angles_with_vectors_are_as_exact() {
+fn angles_with_vectors_are_equally_exact() {
     let mut worst = (0.0, 0);
     for seed in 0..5000 {
         let angles = [0.0, 1.1156881074305298e-10, 1.473998152342806];
@@ -117,7 +117,7 @@ fn angles_with_vectors_are_as_exact() {
 }
 
 #[test]
-fn single_precision_angles_agree_with_double() {
+fn single_precision_angles_match_double() {
     #[expect(clippy::cast_possible_truncation, reason = "the purpose")]
     let narrow = |point: &GrassmannPoint<f64>| {
         GrassmannPoint::from_orthonormal(point.basis().mapv(|entry| entry as f32)).unwrap()
@@ -139,7 +139,7 @@ fn single_precision_angles_agree_with_double() {
 /// Large subspaces, whose singular values a backend computes less well, with
 /// angles where the formulas change over and everywhere else.
 #[test]
-fn angles_of_large_subspaces_keep_the_promise() {
+fn angles_of_large_subspaces_meet_the_error_bound() {
     for (m, p) in [(64, 20), (64, 32), (100, 40), (200, 90)] {
         let switch = (2.0 / (m as f64).sqrt()).asin();
         let just_above = |index: usize| switch * (1.0 + 1e-3 * index as f64);
@@ -167,7 +167,7 @@ fn angles_of_large_subspaces_keep_the_promise() {
             assert!(found.windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
             for (found, built) in found.iter().zip(&sorted) {
                 let off = (found - built).abs();
-                // The bases, in so many dimensions, add little of their own.
+                // In this many dimensions the bases themselves add little.
                 let promise = 1e-15 * (m as f64).sqrt();
                 assert!(off <= promise, "R^{m}, p = {p}: {found} is off by {off:e}");
             }

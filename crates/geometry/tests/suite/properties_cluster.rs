@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn fewer_distinct_points_than_clusters_do_no_harm(
+    fn fewer_distinct_points_than_clusters_are_accepted(
         (m, p) in manifolds(),
         distinct in 1usize..3,
         seed in any::<u64>(),
@@ -129,7 +129,7 @@ proptest! {
                     prop_assert!(found.inertia <= 1e-25, "{:e}", found.inertia);
                 }
                 if clusters >= distinct && copies_are_exact {
-                    // Exact copies are never told apart.
+                    // Exact copies always get the same label.
                     prop_assert!((0..7 - distinct).all(|k| found.labels[k] == found.labels[k + distinct]));
                 }
             }
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn neighbours_are_those_of_a_search_by_hand(
+    fn neighbours_match_exhaustive_search(
         m in 2usize..6,
         seed in any::<u64>(),
         k in 1usize..=9,
@@ -215,7 +215,7 @@ proptest! {
     #![proptest_config(cases(8))]
 
     #[test]
-    fn more_clusters_never_cost_more((m, p) in roomy_dimensions(), seed in any::<u64>()) {
+    fn cost_does_not_increase_with_clusters((m, p) in roomy_dimensions(), seed in any::<u64>()) {
         let centre = random_point(m, p, seed);
         for (kind, points) in [
             (
@@ -247,10 +247,10 @@ proptest! {
     }
 }
 
-/// With clusters to spare the labels settle all the same: every assignment
+/// The labels converge even with more clusters than distinct points: every assignment
 /// gives the same ones.
 #[test]
-fn copies_settle() {
+fn duplicated_points_converge() {
     for (copies, clusters) in [(3, 2), (7, 4), (4, 3)] {
         let points = vec![random_point(3, 1, 1); copies];
         for centre in KINDS {
@@ -267,7 +267,7 @@ fn copies_settle() {
 }
 
 #[test]
-fn a_vote_counts_labels_and_then_nearness() {
+fn vote_counts_labels_then_breaks_ties_by_nearness() {
     let line = |degrees: f64| {
         let angle = degrees.to_radians();
         crate::strategies::point_of(ndarray::array![[angle.cos()], [angle.sin()]])

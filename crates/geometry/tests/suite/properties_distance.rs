@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(cases(128))]
 
     #[test]
-    fn distances_follow_the_table(
+    fn distances_match_their_formulas(
         (m, p) in roomy_dimensions(),
         all in vec(0.05..1.5f64, 3),
         wider in 0usize..3,
@@ -86,7 +86,7 @@ proptest! {
     ) {
         let q = (p + wider).min(m - p);
         let (a, b) = pair_with_angles(m, &all[..p], q, seed);
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             // Angles to 1e-15 sqrt(m); the slope of Martin's at 1.5 is 10, that of
             // the plain formulas at 0.05 is 20.
             let tolerance = 32.0 * promised(m);
@@ -132,7 +132,7 @@ proptest! {
         let angles: Vec<f64> = (1..=p).map(|k| 10f64.powf(exponent) * k as f64).collect();
         let (a, b) = pair_with_angles(m, &angles, p, seed);
         let norm = angles.iter().map(|angle| angle * angle).sum::<f64>().sqrt();
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             let wanted = match kind {
                 Distance::ProjectionFull => norm * std::f64::consts::SQRT_2,
                 Distance::Spectral | Distance::Gap | Distance::Asimov => angles[p - 1],
@@ -171,7 +171,7 @@ proptest! {
     ) {
         let (a, b) = (&points[0], &points[1]);
         let again = rebased(a, seed);
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             for extension in EXTENSIONS {
                 let there = extended_distance(a, b, kind, extension).unwrap();
                 let back = extended_distance(b, a, kind, extension).unwrap();
@@ -195,7 +195,7 @@ proptest! {
 
     #[test]
     fn metrics_obey_the_triangle_inequality(points in prop_oneof![triples(), mixed_points(3)]) {
-        for kind in Distance::ALL.into_iter().filter(|kind| kind.is_metric()) {
+        for kind in Distance::ALL.iter().copied().filter(|kind| kind.is_metric()) {
             for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
                 let d = |x: usize, y: usize| distance(&points[x], &points[y], kind).unwrap();
                 prop_assert!(d(i, k) <= d(i, j) + d(j, k) + 1e-13, "{}", kind.name());
@@ -220,7 +220,7 @@ proptest! {
         let out = &frame.column(0) * tilt.cos() + &frame.column(p + extra) * tilt.sin();
         leaning.column_mut(0).assign(&out);
         let leaning = rebased(&point_of(leaning), seed ^ 2);
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             let contained = extended_distance(&inside, &large, kind, Extension::Containment).unwrap();
             prop_assert!(contained <= 8.0 * promised(m), "{}: {contained:e}", kind.name());
             let outside = extended_distance(&large, &leaning, kind, Extension::Containment).unwrap();
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn rotations_change_nothing(points in mixed_points(2), seed in any::<u64>()) {
+    fn distances_are_invariant_to_rotation(points in mixed_points(2), seed in any::<u64>()) {
         let m = points[0].ambient();
         let rotation = orthonormal(m, m, seed);
         let turned = [rotated(&points[0], &rotation), rotated(&points[1], &rotation)];
@@ -247,7 +247,7 @@ proptest! {
             // Twice the promise, and the rounding of the rotation.
             prop_assert!(abs_diff_eq!(x, y, epsilon = 2.0 * promised(m)));
         }
-        for kind in Distance::ALL.into_iter().filter(|kind| kind.is_metric()) {
+        for kind in Distance::ALL.iter().copied().filter(|kind| kind.is_metric()) {
             let a = distance(&points[0], &points[1], kind).unwrap();
             let b = distance(&turned[0], &turned[1], kind).unwrap();
             prop_assert!(abs_diff_eq!(a, b, epsilon = 1e-13), "{}", kind.name());
@@ -255,7 +255,7 @@ proptest! {
     }
 
     #[test]
-    fn projector_norms_are_what_they_say(points in mixed_points(2)) {
+    fn projector_distances_match_their_norms(points in mixed_points(2)) {
         let (a, b) = (&points[0], &points[1]);
         let long_way = projectors_apart(a, b);
         prop_assert!(abs_diff_eq!(projector_distance(a, b).unwrap(), long_way, epsilon = 1e-13));
@@ -272,7 +272,7 @@ proptest! {
     }
 
     #[test]
-    fn matrices_of_distances_are_the_pairwise_ones(
+    fn distance_matrix_matches_pairwise_distances(
         points in mixed_points(5),
         near in 1e-11..1e-3f64,
         seed in any::<u64>(),
@@ -281,7 +281,7 @@ proptest! {
         let mut points = points;
         let nudge = crate::strategies::gaussian(points[0].ambient(), points[0].dimension(), seed) * near;
         points.push(GrassmannPoint::from_spanning((&points[0].basis() + &nudge).view()).unwrap());
-        for kind in Distance::ALL {
+        for &kind in Distance::ALL {
             for extension in EXTENSIONS {
                 let matrix = distance_matrix(&points, kind, extension).unwrap();
                 let cross = cross_distances(&points, &points[1..], kind, extension).unwrap();
@@ -305,7 +305,7 @@ proptest! {
     }
 
     #[test]
-    fn kernels_are_positive_and_follow_their_formulas(
+    fn kernels_are_positive_and_match_their_formulas(
         mixed in mixed_points(6),
         (m, p) in dimensions(5),
         seed in any::<u64>(),
@@ -370,7 +370,7 @@ fn martin_fails_the_triangle_inequality() {
 /// Enough basis vectors for several tiles of the stacked product, and one
 /// subspace wider than a tile.
 #[test]
-fn large_sets_cross_the_tiles() {
+fn distance_matrix_is_right_across_tiles() {
     let m = 150;
     let mut points: Vec<_> = (0..90)
         .map(|seed| random_point(m, 1 + (seed as usize * 7) % 5, seed))

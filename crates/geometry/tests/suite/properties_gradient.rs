@@ -34,7 +34,7 @@ proptest! {
     #![proptest_config(cases(128))]
 
     #[test]
-    fn it_is_the_slope_of_the_projector(h in generic_matrix(), rule in any_rule(), seed in any::<u64>()) {
+    fn gradient_matches_differences_of_the_projector(h in generic_matrix(), rule in any_rule(), seed in any::<u64>()) {
         let factors = factored(&h, rule);
         prop_assume!(factors.choice().gap >= 0.05);
         let g = gaussian(h.ncols(), h.ncols(), seed);
@@ -62,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn it_moves_with_the_rows(
+    fn gradient_is_equivariant_to_row_order(
         (h, order) in shuffled(any_matrix()),
         rule in any_rule(),
         seed in any::<u64>(),
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn it_ignores_what_the_projector_ignores(h in any_matrix(), rule in any_rule(), seed in any::<u64>()) {
+    fn gradient_vanishes_along_projector_invariances(h in any_matrix(), rule in any_rule(), seed in any::<u64>()) {
         let (n, m) = h.dim();
         let g = gaussian(m, m, seed);
         let factors = factored(&h, rule);
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn it_is_linear_and_homogeneous(
+    fn gradient_is_linear_and_homogeneous(
         h in any_matrix(),
         rule in crate::strategies::scale_free_rule(),
         seed in any::<u64>(),
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flat_gradient_gives_the_same(h in any_matrix(), rule in any_rule(), seed in any::<u64>()) {
+    fn flat_and_square_upstream_give_the_same_gradient(h in any_matrix(), rule in any_rule(), seed in any::<u64>()) {
         let m = h.ncols();
         let upstream = gaussian(1, Flatten::length(m), seed).row(0).to_owned();
         let (factors, mut workspace) = (factored(&h, rule), Workspace::new());
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn memory_that_was_used_before_changes_nothing(
+    fn reused_memory_changes_no_bit(
         first in any_matrix(),
         h in any_matrix(),
         rule in any_rule(),

@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn log_undoes_exp((point, angles, seed) in point_and_angles()) {
+    fn log_inverts_exp((point, angles, seed) in point_and_angles()) {
         let d = tangent_with_angles(&point, &angles, seed);
         let there = point.exp(&d).unwrap();
         prop_assert!(orthonormality_defect(there.basis()) <= 1e-14);
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn exp_undoes_log((m, p) in roomy_dimensions(), all in vec(short_angle(), 3), seed in any::<u64>()) {
+    fn exp_inverts_log((m, p) in roomy_dimensions(), all in vec(short_angle(), 3), seed in any::<u64>()) {
         let (a, b) = pair_with_angles(m, &all[..p], p, seed);
         let d = a.log(&b).unwrap();
         prop_assert!(max_abs(a.basis().t().dot(&d.matrix()).view()) <= ROUNDING);
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn a_geodesic_has_constant_speed(
+    fn geodesic_has_constant_speed(
         (m, p) in roomy_dimensions(),
         all in vec(short_angle(), 3),
         time in -1.0..1.0f64,
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn a_geodesic_that_goes_round_comes_back(
+    fn full_turn_geodesic_returns_to_its_start(
         (m, p) in roomy_dimensions(),
         turns in 1..4i32,
         seed in any::<u64>(),
@@ -197,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn a_geodesic_carries_its_own_velocity(
+    fn geodesic_transports_its_own_velocity(
         (point, angles, seed) in point_and_angles(),
         half in any::<bool>(),
     ) {
@@ -314,7 +314,7 @@ proptest! {
     }
 
     #[test]
-    fn points_come_back_from_their_projectors((m, p) in dimensions(6), seed in any::<u64>()) {
+    fn points_round_trip_through_projectors((m, p) in dimensions(6), seed in any::<u64>()) {
         let point = random_point(m, p, seed);
         let again = GrassmannPoint::from_projector(point.projector().view()).unwrap();
         prop_assert!(projectors_apart(&point, &again) <= ROUNDING);
@@ -337,7 +337,7 @@ proptest! {
     }
 
     #[test]
-    fn the_nearest_point_is_nearer_than_others((m, p) in dimensions(5), seed in any::<u64>()) {
+    fn nearest_point_is_nearer_than_random_points((m, p) in dimensions(5), seed in any::<u64>()) {
         let raw = gaussian(m, m, seed);
         let matrix = &raw + &raw.t();
         let nearest = nearest_point(matrix.view(), p).unwrap();
@@ -354,7 +354,7 @@ proptest! {
     }
 
     #[test]
-    fn flattening_comes_back(upper in (1usize..7).prop_flat_map(|m| matrix_of(m, m, -1e3..1e3f64))) {
+    fn flatten_round_trips(upper in (1usize..7).prop_flat_map(|m| matrix_of(m, m, -1e3..1e3f64))) {
         let symmetric = &upper + &upper.t();
         let m = symmetric.nrows();
         for flatten in [Flatten::Upper, Flatten::Isometric] {
@@ -379,7 +379,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flat_gradient_is_the_gradient(m in 1usize..7, seed in any::<u64>()) {
+    fn flat_gradient_matches_the_gradient(m in 1usize..7, seed in any::<u64>()) {
         let raw = gaussian(m, m, seed);
         let direction = &raw + &raw.t();
         let upstream: Array1<f64> = gaussian(1, Flatten::length(m), seed ^ 1).row(0).to_owned();
@@ -393,7 +393,7 @@ proptest! {
     }
 
     #[test]
-    fn other_bases_carry_over((point, angles, seed) in point_and_angles()) {
+    fn maps_are_independent_of_the_basis((point, angles, seed) in point_and_angles()) {
         // exp and log are maps of subspaces: the basis of the target is free.
         let there = point.exp(&tangent_with_angles(&point, &angles, seed)).unwrap();
         let again = rebased(&there, seed ^ 1);
@@ -417,7 +417,7 @@ fn skewed(p: usize) -> Array2<f64> {
 
 /// A long walk in f32 stays on the manifold.
 #[test]
-fn steps_do_not_drift_in_single_precision() {
+fn repeated_steps_stay_orthonormal_in_single_precision() {
     let mut point = GrassmannPoint::<f32>::random(8, 3, &mut crate::strategies::rng(1)).unwrap();
     #[expect(clippy::cast_possible_truncation, reason = "the purpose")]
     for seed in 0..500 {

@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn means_turn_with_their_points((_, points, seed) in clouds()) {
+    fn means_are_equivariant_to_rotation((_, points, seed) in clouds()) {
         let (m, p) = (points[0].ambient(), points[0].dimension());
         let rotation = orthonormal(m, m, seed ^ 1);
         let turned: Vec<_> = points.iter().map(|point| rotated(point, &rotation)).collect();
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn a_centre_of_symmetry_is_the_mean(
+    fn centre_of_symmetry_is_the_mean(
         (m, p) in roomy_dimensions(),
         count in 1u64..4,
         radius in 0.01..0.7f64,
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_weights_are_repetitions((_, points, seed) in clouds()) {
+    fn integer_weights_equal_repetitions((_, points, seed) in clouds()) {
         let p = points[0].dimension();
         let times: Vec<usize> = (0..points.len())
             .map(|k| 1 + (seed as usize >> (2 * k)) % 3)
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn a_weight_of_zero_is_absence((_, points, seed) in clouds()) {
+    fn zero_weight_removes_a_point((_, points, seed) in clouds()) {
         let p = points[0].dimension();
         let stranger = random_point(points[0].ambient(), p, seed ^ 77);
         let (mut more, mut weights) = (points.clone(), vec![1.0; points.len()]);
@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn the_karcher_mean_is_stationary_and_least((_, points, seed) in clouds()) {
+    fn karcher_mean_is_a_stationary_minimum((_, points, seed) in clouds()) {
         let p = points[0].dimension();
         let mean = karcher_mean(&points).unwrap();
         prop_assert!(orthonormality_defect(mean.point.basis()) <= EXTRINSIC);
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn wide_sets_end_in_a_report_not_in_a_failure(
+    fn wide_sets_are_reported_as_not_converged(
         (m, p) in roomy_dimensions(),
         count in 2u64..7,
         seed in any::<u64>(),
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn mixed_dimensions_have_an_extrinsic_mean(m in 2usize..7, seed in any::<u64>()) {
+    fn extrinsic_mean_accepts_mixed_dimensions(m in 2usize..7, seed in any::<u64>()) {
         // Nested subspaces, the larger weighing less: the mean projector is diagonal.
         let frame = orthonormal(m, m, seed);
         let nested: Vec<_> = (1..=m)
@@ -221,7 +221,7 @@ proptest! {
 
 /// Two halves of a geodesic in f32, to the accuracy its tolerance promises.
 #[test]
-fn a_single_precision_mean_is_the_middle() {
+fn single_precision_mean_of_two_is_the_midpoint() {
     for seed in 0..20 {
         let a = GrassmannPoint::<f32>::random(7, 2, &mut crate::strategies::rng(seed)).unwrap();
         #[expect(clippy::cast_possible_truncation, reason = "the purpose")]

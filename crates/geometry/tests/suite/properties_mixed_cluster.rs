@@ -46,7 +46,7 @@ proptest! {
     #![proptest_config(cases(96))]
 
     #[test]
-    fn pairwise_distances_and_neighbours_are_those_of_embedded_projectors(
+    fn distances_and_neighbours_match_embedded_projectors(
         points in prop_oneof![scattered(), related()],
         seed in any::<u64>(),
     ) {
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn no_step_raises_the_cost(points in prop_oneof![scattered(), related()], seed in any::<u64>()) {
+    fn no_iteration_increases_the_cost(points in prop_oneof![scattered(), related()], seed in any::<u64>()) {
         for clusters in 1..=points.len().min(4) {
             let mut last = f64::INFINITY;
             for max_iterations in 1..=12 {
@@ -194,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn one_cluster_has_the_mean_and_one_each_costs_nothing(
+    fn one_cluster_is_the_mean_and_one_per_point_costs_0(
         points in prop_oneof![scattered(), related()],
         seed in any::<u64>(),
     ) {
@@ -267,7 +267,7 @@ fn on_one_manifold<T: Scalar>(
     (labels, centres, inertia)
 }
 
-fn one_manifold_keeps_its_bits<T: Scalar>() {
+fn assert_distances_on_one_manifold_match<T: Scalar>() {
     for seed in 0..40 {
         let (m, p) = (3 + (seed % 6) as usize, 1 + (seed % 3) as usize);
         let mut generator = rng(seed);
@@ -289,13 +289,13 @@ fn one_manifold_keeps_its_bits<T: Scalar>() {
 }
 
 #[test]
-fn k_means_of_one_dimension_keeps_its_bits() {
-    one_manifold_keeps_its_bits::<f64>();
-    one_manifold_keeps_its_bits::<f32>();
+fn k_means_on_one_manifold_is_bit_identical() {
+    assert_distances_on_one_manifold_match::<f64>();
+    assert_distances_on_one_manifold_match::<f32>();
 }
 
 #[test]
-fn karcher_centres_are_for_one_dimension() {
+fn karcher_centres_of_mixed_dimensions_are_refused() {
     let points = [random_point(5, 1, 0), random_point(5, 2, 0)];
     let karcher = GrassmannKMeans {
         centre: CentreKind::Karcher,

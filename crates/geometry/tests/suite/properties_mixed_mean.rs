@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(cases(96))]
 
     #[test]
-    fn the_mean_costs_least_of_all_subspaces_of_the_range(
+    fn mixed_mean_has_least_cost_in_its_range(
         points in prop_oneof![scattered(), related()],
         (first, last) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
         seed in any::<u64>(),
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn the_gap_is_half_of_what_the_next_best_costs_more(
+    fn gap_is_half_the_extra_cost_of_the_next_best(
         points in prop_oneof![scattered(), related()],
         seed in any::<u64>(),
     ) {
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn order_bases_and_rotations_do_not_matter(
+    fn mean_is_invariant_to_order_basis_and_rotation(
         points in prop_oneof![scattered(), related()],
         seed in any::<u64>(),
     ) {
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_weights_are_repetitions(points in related(), seed in any::<u64>()) {
+    fn integer_weights_equal_repetitions(points in related(), seed in any::<u64>()) {
         let m = points[0].ambient();
         let times: Vec<usize> = (0..points.len()).map(|k| (seed as usize >> (2 * k)) % 4).collect();
         prop_assume!(times.iter().any(|count| *count > 0));
@@ -164,7 +164,7 @@ proptest! {
     /// Subsets of one frame: the eigenvalues of the mean projector are shares of
     /// the points, 1/2 among them, and known exactly.
     #[test]
-    fn directions_that_most_points_hold_are_kept(
+    fn directions_of_a_majority_are_kept(
         m in 1usize..=6,
         subsets in vec(1u32..64, 1..=8),
         seed in any::<u64>(),
@@ -214,7 +214,7 @@ proptest! {
 
 /// Worked by hand: three coordinate planes of R^3 hold every axis twice.
 #[test]
-fn the_range_keeps_the_mean_among_its_points() {
+fn dimension_range_bounds_the_mean() {
     let plane = |i: usize, j: usize| {
         let mut basis = Array2::<f64>::zeros((3, 2));
         basis[[i, 0]] = 1.0;
@@ -238,7 +238,7 @@ fn the_range_keeps_the_mean_among_its_points() {
 
 /// Two points only: what one has and the other has not is at 1/2 exactly.
 #[test]
-fn of_two_nested_subspaces_the_smaller_is_the_mean() {
+fn mean_of_two_nested_subspaces_is_the_smaller() {
     for seed in 0..200 {
         let m = 2 + (seed % 7) as usize;
         let (p, q) = (1 + (seed / 7) as usize % m, 1 + (seed / 49) as usize % m);
@@ -263,7 +263,7 @@ fn of_two_nested_subspaces_the_smaller_is_the_mean() {
 
 /// A mean of many f32 points, where the mean projector is the smaller matrix.
 #[test]
-fn a_single_precision_mean_is_the_double_one() {
+fn single_precision_mean_matches_double() {
     for seed in 0..20 {
         let (points, _) = planted_blocks(1, 9, seed);
         let single: Vec<GrassmannPoint<f32>> = points.iter().map(narrowed).collect();

@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn the_order_of_rows_does_not_matter((h, order) in shuffled(any_matrix()), rule in any_rule()) {
+    fn projector_is_invariant_to_row_order((h, order) in shuffled(any_matrix()), rule in any_rule()) {
         let a = rectify(h.view(), rule).unwrap();
         let b = rectify(h.select(Axis(0), &order).view(), rule).unwrap();
         prop_assert_eq!(a.choice.p, b.choice.p);
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn nor_does_it_on_integers_to_1e_10((h, order) in shuffled(integer_matrix()), rule in any_rule()) {
+    fn projector_of_integers_is_invariant_to_row_order_to_1e_10((h, order) in shuffled(integer_matrix()), rule in any_rule()) {
         // Gaps between singular values of small integers are 0 or not small.
         let a = rectify(h.view(), rule).unwrap();
         let b = rectify(h.select(Axis(0), &order).view(), rule).unwrap();
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn nor_in_single_precision((h, order) in shuffled(any_matrix()), rule in any_rule()) {
+    fn single_precision_projector_is_invariant_to_row_order((h, order) in shuffled(any_matrix()), rule in any_rule()) {
         let h = narrowed(&h);
         let a = rectify(h.view(), rule).unwrap();
         let b = rectify(h.select(Axis(0), &order).view(), rule).unwrap();
@@ -100,17 +100,17 @@ proptest! {
     }
 
     #[test]
-    fn a_projector_is_one(h in any_matrix(), rule in any_rule()) {
+    fn projector_is_symmetric_and_idempotent(h in any_matrix(), rule in any_rule()) {
         let rectified = rectify(h.view(), rule).unwrap();
         let p = rectified.projector();
         prop_assert!(abs_diff_eq!(p.dot(&p), p, epsilon = 1e-13));
-        prop_assert_eq!(&p, &p.t(), "symmetric to the bit, whatever the kernels");
+        prop_assert_eq!(&p, &p.t(), "exactly symmetric on all kernels");
         prop_assert!(abs_diff_eq!(p.diag().sum(), rectified.choice.p as f64, epsilon = 1e-13));
         prop_assert!(orthonormality_defect(rectified.basis.view()) <= 1e-13);
     }
 
     #[test]
-    fn a_projector_is_one_in_single_precision(h in any_matrix(), rule in any_rule()) {
+    fn single_precision_projector_is_symmetric_and_idempotent(h in any_matrix(), rule in any_rule()) {
         let rectified = rectify(narrowed(&h).view(), rule).unwrap();
         let basis = widened(rectified.basis.view());
         // Entries rounded to f32: sqrt(m) eps for a dot product of unit vectors.
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn the_subspace_is_the_leading_invariant_one(h in any_matrix(), rule in any_rule()) {
+    fn subspace_is_the_leading_invariant_subspace(h in any_matrix(), rule in any_rule()) {
         let rectified = rectify(h.view(), rule).unwrap();
         let projector = rectified.projector();
         let c = h.t().dot(&h);
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn p_follows_its_rule(h in any_matrix(), rule in any_rule()) {
+    fn rank_follows_its_rule(h in any_matrix(), rule in any_rule()) {
         let rectified = rectify(h.view(), rule).unwrap();
         let (choice, sigma) = (rectified.choice, rectified.singular_values.to_vec());
         prop_assert_eq!(sigma.len(), h.nrows().min(h.ncols()));
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn the_numerical_rank_of_integers_is_their_rank(h in integer_matrix()) {
+    fn numerical_rank_of_integers_is_exact(h in integer_matrix()) {
         let rank = exact_rank(&h);
         for rule in [
             RankRule::Fixed(99),
@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn a_power_of_two_changes_no_bit(h in any_matrix(), rule in scale_free_rule(), power in -900..900i32) {
+    fn scaling_by_a_power_of_two_changes_no_bit(h in any_matrix(), rule in scale_free_rule(), power in -900..900i32) {
         let a = rectify(h.view(), rule).unwrap();
         let b = rectify(h.mapv(|entry| entry * 2f64.powi(power)).view(), rule).unwrap();
         prop_assert_eq!(a.choice, b.choice);
@@ -222,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn nor_does_any_scale_matter(h in generic_matrix(), rule in scale_free_rule(), exponent in -300..300i32) {
+    fn subspace_is_invariant_to_scale(h in generic_matrix(), rule in scale_free_rule(), exponent in -300..300i32) {
         for exponent in [exponent, -300, -30, 30] {
             let c = 10f64.powi(exponent);
             let a = rectify(h.view(), rule).unwrap();
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn nor_does_any_scale_matter_in_single_precision(
+    fn single_precision_subspace_is_invariant_to_scale(
         h in generic_matrix(),
         rule in scale_free_rule(),
         power in -95..95i32,
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn the_node_side_keeps_the_distances_of_its_projector(h in any_matrix(), rule in any_rule()) {
+    fn node_coordinates_keep_the_distances_of_projector_rows(h in any_matrix(), rule in any_rule()) {
         let nodes = rectify_nodes(h.view(), rule).unwrap();
         prop_assert_eq!(nodes.basis.dim(), (h.nrows(), nodes.choice.p));
         let (short, long) = (&nodes.basis, nodes.projector());
@@ -271,7 +271,7 @@ proptest! {
     }
 
     #[test]
-    fn the_node_side_is_the_graph_side_of_the_transpose(h in any_matrix(), rule in any_rule()) {
+    fn node_factors_match_factors_of_the_transpose(h in any_matrix(), rule in any_rule()) {
         let (nodes, graph) = (
             rectify_nodes(h.view(), rule).unwrap(),
             rectify(h.view(), rule).unwrap(),
@@ -285,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn batches_are_single_calls(
+    fn batch_matches_single_calls(
         matrices in proptest::collection::vec(any_matrix(), 1..6),
         rule in any_rule(),
         m in 1usize..6,
@@ -297,7 +297,7 @@ proptest! {
             prop_assert_eq!(projector, &projector.t());
             prop_assert!(abs_diff_eq!(*projector, one.projector(), epsilon = 1e-14));
         }
-        // embed_batch wants one m: cut or pad the columns.
+        // embed_batch needs one m: cut or pad the columns.
         let same: Vec<Array2<f64>> = matrices
             .iter()
             .map(|h| Array2::from_shape_fn((h.nrows(), m), |(row, column)| h[[row, column % h.ncols()]]))
@@ -334,7 +334,7 @@ proptest! {
     }
 
     #[test]
-    fn a_point_does_not_depend_on_its_basis((m, p) in dimensions(6), seed in any::<u64>()) {
+    fn point_is_independent_of_its_basis((m, p) in dimensions(6), seed in any::<u64>()) {
         let a = random_point(m, p, seed);
         let (b, other) = (rebased(&a, seed ^ 1), random_point(m, p, seed ^ 2));
         prop_assert!(abs_diff_eq!(a.projector(), b.projector(), epsilon = 1e-14));
@@ -359,7 +359,7 @@ proptest! {
 /// A wide f32 matrix with singular values down to the edge of what f32 can
 /// resolve still has an orthonormal basis.
 #[test]
-fn an_ill_conditioned_wide_matrix_has_an_orthonormal_basis() {
+fn ill_conditioned_wide_matrix_has_an_orthonormal_basis() {
     for seed in 0..200 {
         let (n, m) = (2 + (seed as usize) % 4, 6 + (seed as usize) % 3);
         let left = crate::strategies::orthonormal(n, n, seed);

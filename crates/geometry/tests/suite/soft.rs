@@ -88,7 +88,7 @@ fn gradient<T: Scalar>(
 }
 
 #[test]
-fn one_row_is_its_closed_form() {
+fn one_row_matches_its_closed_form() {
     let h = array![[1.0f64, -2.0, 2.0]];
     for (filter, f) in filters() {
         // P_f = f(0) I + (f(|h|^2) - f(0)) h h^T / |h|^2
@@ -102,7 +102,7 @@ fn one_row_is_its_closed_form() {
 }
 
 #[test]
-fn a_diagonal_matrix_is_filtered_entry_by_entry() {
+fn diagonal_matrix_is_filtered_entrywise() {
     for (n, m) in [(4, 4), (6, 4), (4, 6)] {
         let sigma = [3.0, 1.5, 0.5, 0.1];
         let mut h = Array2::zeros((n, m));
@@ -118,7 +118,7 @@ fn a_diagonal_matrix_is_filtered_entry_by_entry() {
                 abs_diff_eq!(found, expected, epsilon = 1e-12),
                 "{n} x {m}, {filter:?}"
             );
-            // Isometric is the Frobenius norm, whatever the basis.
+            // Isometric is the Frobenius norm in any basis.
             let turned = h.dot(&orthonormal(m, m, 3));
             let norm = embedded(&turned, &filter, Flatten::Isometric);
             let square: f64 = Flatten::Upper
@@ -136,7 +136,7 @@ fn a_diagonal_matrix_is_filtered_entry_by_entry() {
 }
 
 #[test]
-fn gradients_agree_with_differences() {
+fn gradients_match_differences() {
     for (what, h) in cases() {
         for (filter, _) in filters() {
             // The root has no derivative where a singular value is 0.
@@ -165,7 +165,7 @@ fn gradients_agree_with_differences() {
 }
 
 #[test]
-fn a_small_radius_is_the_hard_cut() {
+fn small_radius_approaches_the_hard_cut() {
     let h = with_singular_values(7, 5, &[3.0, 2.0], 6);
     let (mut hard, mut workspace) = (Factors::new(), Workspace::new());
     hard.compute(h.view(), RankRule::Fixed(2), &mut workspace)
@@ -177,7 +177,7 @@ fn a_small_radius_is_the_hard_cut() {
 }
 
 #[test]
-fn memory_that_was_used_before_changes_nothing() {
+fn reused_memory_changes_no_bit() {
     let (mut factors, mut workspace) = (SoftFactors::new(), Workspace::new());
     for (what, h) in cases().iter().chain(cases().iter().rev()) {
         for (filter, _) in filters() {
@@ -192,7 +192,7 @@ fn memory_that_was_used_before_changes_nothing() {
 }
 
 #[test]
-fn f32_agrees_with_f64() {
+fn f32_matches_f64() {
     for (what, h) in cases() {
         let narrow = h.mapv(|entry| entry as f32);
         let wide = narrow.mapv(f64::from);
@@ -209,7 +209,7 @@ fn f32_agrees_with_f64() {
 }
 
 #[test]
-fn no_rows_are_the_filter_at_zero() {
+fn empty_matrix_gives_the_filter_at_zero() {
     let h = Array2::<f64>::zeros((0, 2));
     assert_eq!(embedded(&h, &heat(), Flatten::Upper), array![1.0, 0.0, 1.0]);
     let resolvent = Filter::resolvent(1.0).unwrap();
@@ -217,7 +217,7 @@ fn no_rows_are_the_filter_at_zero() {
 }
 
 #[test]
-fn a_batch_is_its_matrices() {
+fn batch_matches_single_matrices() {
     let matrices = [gaussian(9, 4, 1), gaussian(2, 4, 2), gaussian(4, 4, 3)];
     let views: Vec<_> = matrices.iter().map(|h| h.view()).collect();
     for (filter, _) in filters() {

@@ -260,8 +260,7 @@ pub(crate) fn matrix_of(
     m: usize,
     entry: impl Strategy<Value = f64>,
 ) -> impl Strategy<Value = Array2<f64>> {
-    vec(entry, n * m)
-        .prop_map(move |entries| Array2::from_shape_vec((n, m), entries).expect("as many as asked for"))
+    vec(entry, n * m).prop_map(move |entries| Array2::from_shape_vec((n, m), entries).expect("n m entries"))
 }
 
 /// A matrix and an order of its rows.
@@ -351,7 +350,7 @@ pub(crate) fn planted_blocks(
     let frame = orthonormal(12, 12, seed);
     let (mut points, mut labels) = (Vec::new(), Vec::new());
     for k in 0..clusters * count {
-        // In turns, so that labels do not come in runs.
+        // Alternating, so that labels do not come in runs.
         let label = k % clusters;
         let mut held: Vec<usize> = (4 * label..4 * label + 4).collect();
         match (k / clusters) % 3 {

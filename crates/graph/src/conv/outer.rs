@@ -7,7 +7,7 @@
 
 use egg_tensor::Element;
 use egg_tensor::blocks::map;
-use egg_tensor::sums::in_order;
+use egg_tensor::sums::sum_in_order;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::sparse::CsrMatrix;
@@ -40,7 +40,7 @@ pub(super) fn outer<T: Element>(
         });
         sums
     });
-    let mut sums = in_order(&partial, (columns + 1) * width);
+    let mut sums = sum_in_order(&partial, (columns + 1) * width);
     let bias = sums.split_off(columns * width);
     (sums, bias)
 }

@@ -10,7 +10,7 @@ use super::{Entry, Parameters};
 use crate::Result;
 use crate::check::check_dtype;
 
-/// The names under which PyTorch, candle-nn and this crate keep what a layer has seen.
+/// The names that PyTorch, candle-nn and this crate give to running statistics.
 const BUFFERS: [&str; 2] = ["running_mean", "running_var"];
 
 impl Parameters {
@@ -19,7 +19,7 @@ impl Parameters {
     /// on one of them later is not.
     ///
     /// Buffers are in it too, so that `VarMap::save` has all of the model. An optimiser made
-    /// of `VarMap::all_vars` leaves them alone, since no gradient reaches them.
+    /// of `VarMap::all_vars` does not change them, since no gradient reaches them.
     ///
     /// # Example
     /// A layer of candle-nn on the parameters of one of ours:
@@ -52,8 +52,7 @@ impl Parameters {
     }
 
     /// The variables of a `VarMap`, in the order of their names: the same ones, as in
-    /// [`Self::to_var_map`]. `dtype` and `device` are what `VarBuilder::from_varmap` was
-    /// told.
+    /// [`Self::to_var_map`]. `dtype` and `device` are those passed to `VarBuilder::from_varmap`.
     ///
     /// A `VarMap` does not say which of its variables are buffers. Those whose name ends in
     /// `running_mean` or `running_var` are buffers here, all others are trainable.

@@ -21,7 +21,7 @@ fn parameters(dtype: DType) -> Parameters {
     parameters
 }
 
-/// A store with the given gradients: those of `sum(parameter * gradient)`.
+/// A store with these gradients: those of `sum(parameter * gradient)`.
 pub(crate) fn gradients(parameters: &Parameters, values: &BTreeMap<String, Option<Stored>>) -> GradStore {
     let terms = values.iter().filter_map(|(name, gradient)| {
         let gradient = gradient.as_ref()?.tensor(parameters.dtype());
@@ -50,7 +50,7 @@ fn start(case: &AdamCase, dtype: DType) -> Parameters {
 }
 
 #[test]
-fn steps_are_those_of_pytorch() {
+fn adam_steps_match_pytorch() {
     let cases = training().adam;
     for (name, decay) in [
         ("plain", Decay::L2(0.0)),
@@ -82,7 +82,7 @@ fn steps_are_those_of_pytorch() {
 }
 
 #[test]
-fn loaded_state_goes_on_to_the_bit() {
+fn loaded_adam_state_resumes_bit_for_bit() {
     let case = &training().adam["l2"];
     let config = AdamConfig::new(0.05, Decay::L2(0.1));
     let straight = start(case, DType::F32);
@@ -107,7 +107,7 @@ fn loaded_state_goes_on_to_the_bit() {
 }
 
 #[test]
-fn layers_see_the_step_and_buffers_do_not_move() {
+fn step_updates_layers_in_place_and_keeps_buffers() {
     let parameters = parameters(DType::F32);
     let shared: Var = parameters.get("w").unwrap().clone();
     let mut adam = Adam::new(&parameters, AdamConfig::new(0.1, Decay::L2(0.0))).unwrap();
@@ -174,7 +174,7 @@ fn bad_settings_and_states_are_refused() {
 }
 
 #[test]
-fn a_gradient_of_another_shape_moves_nothing() {
+fn gradient_of_wrong_shape_changes_no_parameter() {
     let parameters = parameters(DType::F32);
     let (b, w) = (parameters.get("b").unwrap(), parameters.get("w").unwrap());
     let mut gradients = b.sum_all().unwrap().backward().unwrap();
@@ -185,7 +185,7 @@ fn a_gradient_of_another_shape_moves_nothing() {
 }
 
 #[test]
-fn strided_gradients_are_read_by_their_strides() {
+fn strided_gradients_are_supported() {
     let parameters = parameters(DType::F64);
     let w = parameters.get("w").unwrap();
     let gradient = Tensor::new(&[[1f64, 2.0, 3.0], [4.0, 5.0, 6.0]], &Device::Cpu).unwrap();
@@ -199,10 +199,10 @@ fn strided_gradients_are_read_by_their_strides() {
     }
 }
 
-/// The weights of a dead unit, whose only gradient is the decay's: they shrink to
-/// nothing, and nothing lingers among the numbers that are slow to compute with.
+/// The weights of a dead unit, whose only gradient is the decay's: they shrink to 0 without passing
+/// through slow subnormal numbers.
 #[test]
-fn what_has_vanished_is_zero() {
+fn vanishing_parameters_and_moments_become_zero() {
     let parameters = parameters(DType::F32);
     let w = parameters.get("w").unwrap();
     let values = [0.3f32, -0.2, 1e-2, -0.05, 1e-30, 1e-42];

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 #[test]
-fn layers_refuse_other_shapes_and_types() {
+fn layers_refuse_wrong_shapes_and_types() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();
     let mut root = parameters.root(&mut rng);
@@ -34,7 +34,7 @@ fn layers_refuse_other_shapes_and_types() {
 }
 
 #[test]
-fn layers_need_features() {
+fn layers_without_features_are_refused() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();
     let mut root = parameters.root(&mut rng);

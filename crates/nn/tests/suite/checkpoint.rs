@@ -1,4 +1,4 @@
-//! Checkpoints: going on to the bit, and files that are not what they should be.
+//! Checkpoints: resuming bit for bit, and damaged or foreign files.
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
@@ -27,7 +27,7 @@ fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn six_epochs_are_three_and_three() {
+fn resumed_run_matches_uninterrupted_run_bit_for_bit() {
     for dtype in [DType::F32, DType::F64] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.safetensors");
@@ -53,7 +53,7 @@ fn six_epochs_are_three_and_three() {
 }
 
 #[test]
-fn saving_replaces_and_leaves_nothing_else() {
+fn saving_replaces_the_file_and_leaves_no_temporary_file() {
     let (folder, path) = saved();
     let first = std::fs::read(&path).unwrap();
     let loaded = Checkpoint::load(&path).unwrap();
@@ -66,7 +66,7 @@ fn saving_replaces_and_leaves_nothing_else() {
 }
 
 #[test]
-fn a_bare_checkpoint_is_enough() {
+fn checkpoint_without_optional_parts_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bare");
     let values = Tensor::new(
@@ -94,7 +94,7 @@ fn a_bare_checkpoint_is_enough() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_and_the_old_file_kept() {
+fn failed_save_is_refused_and_keeps_the_old_file() {
     let (folder, path) = saved();
     let before = std::fs::read(&path).unwrap();
     let model = [(
@@ -123,7 +123,7 @@ fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn truncated_files_are_damaged() {
+fn truncated_files_are_reported_as_damaged() {
     let (folder, path) = saved();
     let bytes = std::fs::read(&path).unwrap();
     for length in (0..200)
@@ -144,7 +144,7 @@ fn truncated_files_are_damaged() {
 }
 
 #[test]
-fn foreign_files_are_named_so() {
+fn foreign_files_are_reported_as_foreign() {
     let folder = tempfile::tempdir().unwrap();
     let foreign = with_header(
         r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#,
@@ -174,7 +174,7 @@ fn foreign_files_are_named_so() {
 }
 
 #[test]
-fn numbers_in_a_file_are_not_believed() {
+fn inconsistent_headers_are_reported_as_damaged() {
     let folder = tempfile::tempdir().unwrap();
     // A header of 2^64 - 1 and of 2^62 bytes.
     for length in [u64::MAX, 1 << 62, 99_999_999] {
@@ -207,7 +207,7 @@ fn numbers_in_a_file_are_not_believed() {
 }
 
 #[test]
-fn every_byte_counts() {
+fn flipped_bytes_are_detected_or_harmless() {
     let (folder, path) = saved();
     let bytes = std::fs::read(&path).unwrap();
     let original = Checkpoint::load(&path).unwrap();
@@ -233,7 +233,7 @@ fn every_byte_counts() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), header: String) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), header: String) {
         let folder = tempfile::tempdir().unwrap();
         prop_assert!(load(folder.path(), &bytes).is_err());
         prop_assert!(load(folder.path(), &with_header(&header, &bytes)).is_err());

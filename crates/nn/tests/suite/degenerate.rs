@@ -10,7 +10,7 @@ use crate::fixture::flat;
 use crate::gradient::normal;
 
 #[test]
-fn no_rows_give_no_rows_and_zero_gradients() {
+fn empty_batch_gives_no_rows_and_zero_gradients() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();
     let mut root = parameters.root(&mut rng);
@@ -48,7 +48,7 @@ fn one_row_is_normalised_to_the_bias() {
 }
 
 #[test]
-fn a_small_variance_beside_a_large_mean_is_not_lost() {
+fn small_variance_with_large_mean_keeps_its_digits() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
     let norm = BatchNorm1d::new(&mut parameters.root(&mut rng), 3).unwrap();
@@ -62,7 +62,7 @@ fn a_small_variance_beside_a_large_mean_is_not_lost() {
 }
 
 #[test]
-fn the_rectifier_of_a_fused_layer_lets_nothing_through_at_0() {
+fn fused_relu_has_gradient_0_at_0() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
     let mut root = parameters.root(&mut rng);

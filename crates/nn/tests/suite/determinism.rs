@@ -1,4 +1,4 @@
-//! The same bits on any number of threads.
+//! Results are bit-identical on any number of threads.
 
 use candle_core::{DType, Device, Tensor, Var};
 use egg_nn::{Mlp, MlpConfig, Parameters, Pass};
@@ -26,7 +26,7 @@ pub(crate) fn assert_same_bits(work: impl Fn() -> Vec<Tensor> + Sync) {
 }
 
 #[test]
-fn a_training_step_of_an_mlp() {
+fn mlp_training_step_is_bit_identical_on_any_number_of_threads() {
     // Many rows, and few long ones.
     let shapes = [(4321, 33), (32, 2080)];
     let dtypes = [DType::F32, DType::F64];

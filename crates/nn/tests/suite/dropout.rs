@@ -10,7 +10,7 @@ use crate::fixture::flat;
 use crate::gradient::{check_by_differences, normal};
 
 #[test]
-fn gradients_pass_where_values_do() {
+fn dropout_gradient_uses_the_mask_of_the_values() {
     let dropout = Dropout::new(0.4).unwrap();
     let x = Var::from_tensor(&normal((5, 6), 1)).unwrap();
     let dropped = |x: &Tensor| {
@@ -26,7 +26,7 @@ fn gradients_pass_where_values_do() {
 }
 
 #[test]
-fn each_pass_drops_others() {
+fn each_pass_draws_a_new_mask() {
     let dropout = Dropout::new(0.5).unwrap();
     let x = Tensor::ones((64, 8), DType::F32, &Device::Cpu).unwrap();
     let two = |seed| {
@@ -40,7 +40,7 @@ fn each_pass_drops_others() {
 }
 
 #[test]
-fn evaluation_and_probability_0_change_nothing() {
+fn dropout_is_identity_in_evaluation_and_at_probability_0() {
     let x = Var::from_tensor(&normal((5, 6), 1)).unwrap();
     let y = Dropout::new(0.9)
         .unwrap()
@@ -59,7 +59,7 @@ fn evaluation_and_probability_0_change_nothing() {
 }
 
 #[test]
-fn other_probabilities_are_refused() {
+fn probabilities_out_of_range_are_refused() {
     for probability in [-0.1, 1.0, 2.0, f64::NAN] {
         assert!(matches!(Dropout::new(probability), Err(Error::Parameter { .. })));
     }

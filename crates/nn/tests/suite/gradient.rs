@@ -58,13 +58,13 @@ pub(crate) fn check_by_differences<T: Into<Tensor>>(vars: &[&Var], y: impl Fn() 
 }
 
 #[test]
-fn relu_has_its_gradient() {
+fn relu_gradient_matches_differences() {
     let x = Var::from_tensor(&normal((4, 5), 1)).unwrap();
     check_by_differences(&[&x], || relu(&x));
 }
 
 #[test]
-fn layers_have_their_gradients() {
+fn layer_gradients_match_differences() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
     let mut root = parameters.root(&mut rng);
@@ -98,7 +98,7 @@ fn layers_have_their_gradients() {
 }
 
 #[test]
-fn strided_inputs_and_gradients_are_read_by_their_strides() {
+fn strided_inputs_and_gradients_are_supported() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
     let mut root = parameters.root(&mut rng);
@@ -119,7 +119,7 @@ fn strided_inputs_and_gradients_are_read_by_their_strides() {
 }
 
 #[test]
-fn no_gradient_is_computed_for_plain_data() {
+fn constant_inputs_get_no_gradient() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut parameters = Parameters::new(DType::F64, &Device::Cpu).unwrap();
     let linear = Linear::new(&mut parameters.root(&mut rng), 3, 4).unwrap();

@@ -63,7 +63,7 @@ fn check(name: &str, training: bool, build: impl Fn(&mut Scope<'_>) -> Result<Fo
 }
 
 #[test]
-fn linear() {
+fn linear_matches_pytorch() {
     check("linear", true, |scope| {
         let layer = Linear::new(scope, 5, 3)?;
         Ok(Box::new(move |x, pass| layer.forward(x, pass)))
@@ -75,7 +75,7 @@ fn linear() {
 }
 
 #[test]
-fn linear_with_relu() {
+fn linear_with_relu_matches_pytorch() {
     for (name, from, to) in [("linear_relu", 5, 3), ("linear_relu_blocks", 3, 2)] {
         check(name, true, |scope| {
             let layer = Linear::new(scope, from, to)?;
@@ -87,7 +87,7 @@ fn linear_with_relu() {
 }
 
 #[test]
-fn batch_norm() {
+fn batch_norm_matches_pytorch() {
     for (name, features, training) in [
         ("batch_norm", 4, true),
         ("batch_norm_blocks", 3, true),
@@ -101,7 +101,7 @@ fn batch_norm() {
 }
 
 #[test]
-fn batch_norm_with_relu() {
+fn batch_norm_with_relu_matches_pytorch() {
     check("batch_norm_relu", true, |scope| {
         let layer = BatchNorm1d::new(scope, 4)?;
         Ok(Box::new(move |x, pass| {
@@ -111,7 +111,7 @@ fn batch_norm_with_relu() {
 }
 
 #[test]
-fn mlp() {
+fn mlp_matches_pytorch() {
     let plain = MlpConfig::new(&[4, 6, 5, 2]);
     let gin = MlpConfig {
         output_norm: true,

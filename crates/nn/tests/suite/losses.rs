@@ -34,7 +34,7 @@ const LOSSES: [(&str, Loss); 8] = [
 ];
 
 #[test]
-fn values_and_gradients_are_those_of_pytorch() {
+fn loss_values_and_gradients_match_pytorch() {
     let cases = training().losses;
     assert_eq!(cases.len(), 2 * LOSSES.len());
     for (name, loss) in LOSSES {
@@ -67,7 +67,7 @@ fn values_and_gradients_are_those_of_pytorch() {
 }
 
 #[test]
-fn gradients_are_those_of_differences() {
+fn loss_gradients_match_differences() {
     let x = Var::from_tensor(&normal((6, 4), 1)).unwrap();
     let target = normal((6, 4), 2);
     let share = target.sqr().unwrap().affine(-1.0, 0.0).unwrap().exp().unwrap();
@@ -85,7 +85,7 @@ fn gradients_are_those_of_differences() {
 }
 
 #[test]
-fn values_need_no_tape() {
+fn loss_values_build_no_tape() {
     let x = Var::from_tensor(&normal((6, 4), 1)).unwrap();
     let classes = Tensor::zeros(6, DType::U32, &Device::Cpu).unwrap();
     let taped = flat(&cross_entropy(&x, &classes, Reduction::Mean).unwrap())[0];
@@ -99,7 +99,7 @@ fn values_need_no_tape() {
 }
 
 #[test]
-fn no_gradient_goes_to_a_target() {
+fn targets_get_no_gradient() {
     let x = Var::from_tensor(&normal((3, 2), 1)).unwrap();
     let y = Var::from_tensor(&normal((3, 2), 2)).unwrap();
     let gradients = mse(&x, &y, Reduction::Sum).unwrap().backward().unwrap();
@@ -131,7 +131,7 @@ fn empty_batches_have_a_sum_but_no_mean() {
 }
 
 #[test]
-fn bad_input_is_refused() {
+fn bad_loss_input_is_refused() {
     let x = normal((2, 3), 1);
     let classes = |values: &[u32]| Tensor::new(values, &Device::Cpu).unwrap();
     let refused = cross_entropy(&x, &classes(&[0, 3]), Reduction::Sum);

@@ -22,7 +22,7 @@ fn mlp(dtype: DType, seed: u64) -> Parameters {
 }
 
 #[test]
-fn names_read_like_checkpoints_and_come_in_order() {
+fn names_follow_pytorch_and_are_sorted() {
     let parameters = mlp(DType::F32, 1);
     let trainable: Vec<&str> = parameters.trainable().map(|(name, _)| name).collect();
     let expected = [
@@ -48,7 +48,7 @@ fn f32_starts_at_the_rounded_values_of_f64() {
 }
 
 #[test]
-fn loading_is_all_or_nothing() {
+fn failed_load_changes_no_parameter() {
     let parameters = mlp(DType::F32, 1);
     let before = parameters.snapshot().unwrap();
     let other = mlp(DType::F32, 2).snapshot().unwrap();

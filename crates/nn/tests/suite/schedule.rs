@@ -12,7 +12,7 @@ use crate::adam::gradients;
 use crate::fixture::{assert_close, flat, tolerance, training};
 
 #[test]
-fn rates_are_those_of_pytorch() {
+fn plateau_rates_match_pytorch() {
     for case in training().plateau {
         let config = PlateauConfig {
             factor: case.factor,
@@ -34,7 +34,7 @@ fn rates_are_those_of_pytorch() {
 }
 
 #[test]
-fn a_metric_that_is_not_finite_is_no_improvement() {
+fn non_finite_metric_is_no_improvement() {
     let config = PlateauConfig {
         factor: 0.5,
         patience: 1,
@@ -69,7 +69,7 @@ fn bad_schedules_are_refused() {
 }
 
 #[test]
-fn stopping_waits_for_its_patience() {
+fn early_stopping_waits_for_its_patience() {
     let mut stopping = EarlyStopping::new(Goal::Min, 3);
     let verdicts = [1.0, 0.5, 0.5, 0.6, 0.4, 0.4, f64::NAN, f64::NEG_INFINITY, 0.5].map(|loss| {
         let kept = serde_json::to_string(&stopping).unwrap();
@@ -86,7 +86,7 @@ fn stopping_waits_for_its_patience() {
 }
 
 #[test]
-fn nothing_good_at_all_stops_too() {
+fn early_stopping_stops_without_any_improvement() {
     let mut stopping = EarlyStopping::new(Goal::Max, 2);
     assert_eq!(stopping.observe(f64::NAN), Verdict::Wait);
     assert_eq!(stopping.observe(f64::NAN), Verdict::Stop);
@@ -103,7 +103,7 @@ fn two_parameters(dtype: DType) -> Parameters {
 }
 
 #[test]
-fn clipped_gradients_are_those_of_pytorch() {
+fn clipped_gradients_match_pytorch() {
     for case in training().clip {
         for dtype in [DType::F32, DType::F64] {
             let parameters = two_parameters(dtype);
@@ -119,7 +119,7 @@ fn clipped_gradients_are_those_of_pytorch() {
 }
 
 #[test]
-fn a_gradient_that_is_not_finite_is_named() {
+fn non_finite_gradient_is_named() {
     let parameters = two_parameters(DType::F32);
     let (b, w) = (parameters.get("b").unwrap(), parameters.get("w").unwrap());
     let mut gradients = b.sum_all().unwrap().backward().unwrap();

@@ -18,7 +18,7 @@ const OPERATIONS: [(&str, Operation); 4] = [
 ];
 
 #[test]
-fn values_and_gradients_are_those_of_pytorch() {
+fn segment_values_and_gradients_match_pytorch() {
     let cases = training().segments;
     for (name, operation) in OPERATIONS {
         let case = &cases[name];
@@ -35,7 +35,7 @@ fn values_and_gradients_are_those_of_pytorch() {
 }
 
 #[test]
-fn gradients_are_those_of_differences() {
+fn segment_gradients_match_differences() {
     let x = Var::from_tensor(&normal((7, 3), 1)).unwrap();
     let segments = Segments::new(&[0, 0, 4, 5, 7, 7]).unwrap();
     let other = Segments::new(&[0, 2, 3]).unwrap();
@@ -48,7 +48,7 @@ fn gradients_are_those_of_differences() {
 }
 
 #[test]
-fn the_first_of_equal_maxima_gets_the_gradient() {
+fn first_of_equal_maxima_gets_the_gradient() {
     let x = Var::new(&[[1f32, 2.0], [1.0, 2.0], [0.0, 2.0], [5.0, 5.0]], &Device::Cpu).unwrap();
     let segments = Segments::new(&[0, 3, 4]).unwrap();
     let gradients = segments.max(&x).unwrap().sum_all().unwrap().backward().unwrap();
@@ -70,7 +70,7 @@ fn maxima_may_be_infinite_or_nan() {
 }
 
 #[test]
-fn nothing_in_gives_nothing_out() {
+fn empty_segments_give_empty_or_zero_output() {
     for (offsets, shape) in [
         (vec![0], (0, 3)),
         (vec![0, 0, 0], (0, 3)),
@@ -88,14 +88,14 @@ fn nothing_in_gives_nothing_out() {
 }
 
 #[test]
-fn softmax_is_stable() {
+fn softmax_of_large_logits_is_finite() {
     let x = Tensor::new(&[[1e30f64], [1e30], [-1e30], [-1e30]], &Device::Cpu).unwrap();
     let y = Segments::new(&[0, 2, 4]).unwrap().softmax(&x).unwrap();
     assert_eq!(flat(&y), [0.5; 4]);
 }
 
 #[test]
-fn bad_input_is_refused() {
+fn bad_segments_are_refused() {
     for (offsets, at) in [(vec![], 0), (vec![1, 2], 0), (vec![0, 4, 3, 5], 2)] {
         assert!(matches!(Segments::new(&offsets), Err(Error::Offsets { index, .. }) if index == at));
     }
@@ -115,7 +115,7 @@ fn bad_input_is_refused() {
 
 proptest! {
     #[test]
-    fn segments_are_plain_loops(sizes in prop::collection::vec(0usize..700, 0..20), width in 1usize..20) {
+    fn segments_match_plain_loops(sizes in prop::collection::vec(0usize..700, 0..20), width in 1usize..20) {
         let mut offsets = vec![0];
         for size in &sizes {
             offsets.push(offsets[offsets.len() - 1] + size);

@@ -1,4 +1,4 @@
-//! A small run with every part: the same bits on any number of threads, and
+//! A small run with every part: bit-identical on any number of threads, and
 //! after a checkpoint.
 
 use std::path::Path;
@@ -133,7 +133,7 @@ impl Run {
         checkpoint.adam = Some(self.adam.state()?);
         checkpoint.plateau = Some(self.plateau.clone());
         checkpoint.early_stopping = Some(self.stopping.clone());
-        checkpoint.generator = Some(GeneratorState::of(&self.rng));
+        checkpoint.generator = Some(GeneratorState::from_rng(&self.rng));
         checkpoint
             .metadata
             .insert("note".to_owned(), "\"half\"\nway \u{1f95a}".to_owned());
@@ -172,7 +172,7 @@ impl Run {
 }
 
 #[test]
-fn a_run_has_the_same_bits_on_any_number_of_threads() {
+fn run_is_bit_identical_on_any_number_of_threads() {
     for dtype in [DType::F32, DType::F64] {
         assert_same_bits(|| {
             let mut run = Run::new(dtype, 5).unwrap();
@@ -183,7 +183,7 @@ fn a_run_has_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_large_step_has_the_same_bits_on_any_number_of_threads() {
+fn large_step_is_bit_identical_on_any_number_of_threads() {
     assert_same_bits(|| {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();

@@ -63,7 +63,7 @@ fn assert_same(left: &Parameters, right: &Parameters) {
 }
 
 #[test]
-fn adam_as_an_optimizer_gives_the_bits_of_adam() {
+fn adam_as_an_optimizer_matches_adam_bit_for_bit() {
     for (dtype, decay) in DTYPES
         .into_iter()
         .flat_map(|dtype| [(dtype, Decay::L2(0.01)), (dtype, Decay::Decoupled(0.01))])
@@ -99,7 +99,7 @@ fn adam_as_an_optimizer_gives_the_bits_of_adam() {
 }
 
 #[test]
-fn decoupled_adam_is_the_adamw_of_candle_nn() {
+fn decoupled_adam_matches_candle_nn_adamw() {
     let x = normal((30, 4), DType::F64, 2);
     let ((ours, our_model), (theirs, their_model)) = (mlp(DType::F64), mlp(DType::F64));
     let config = AdamConfig::new(0.02, Decay::Decoupled(0.1));
@@ -125,7 +125,7 @@ fn decoupled_adam_is_the_adamw_of_candle_nn() {
 }
 
 #[test]
-fn the_adamw_of_candle_nn_trains_our_layers_and_leaves_buffers_alone() {
+fn candle_nn_adamw_trains_layers_and_keeps_buffers() {
     let x = normal((60, 4), DType::F32, 3);
     let (parameters, model) = mlp(DType::F32);
     let map = parameters.to_var_map();
@@ -179,7 +179,7 @@ fn variables_are_shared_with_a_var_map_both_ways() {
 }
 
 #[test]
-fn a_saved_var_map_has_the_running_statistics() {
+fn saved_var_map_contains_running_statistics() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     let x = normal((30, 4), DType::F64, 5);
@@ -196,7 +196,7 @@ fn a_saved_var_map_has_the_running_statistics() {
 }
 
 #[test]
-fn a_model_of_both_has_one_store() {
+fn mixed_model_shares_one_store() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();
     let norm = BatchNorm1d::new(&mut parameters.root(&mut rng).enter("norm"), 4).unwrap();
@@ -220,7 +220,7 @@ fn a_model_of_both_has_one_store() {
 }
 
 #[test]
-fn a_linear_layer_is_a_module_with_the_gradients_of_its_own_forward() {
+fn linear_module_matches_forward_and_its_gradients() {
     for dtype in DTYPES {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let mut parameters = Parameters::new(dtype, &Device::Cpu).unwrap();
@@ -248,7 +248,7 @@ fn a_linear_layer_is_a_module_with_the_gradients_of_its_own_forward() {
 }
 
 #[test]
-fn batch_norm_is_ours_in_training_and_in_evaluation_and_candles_to_rounding() {
+fn batch_norm_module_matches_forward_and_candle_to_rounding() {
     for dtype in DTYPES {
         let build = || {
             let mut rng = ChaCha8Rng::seed_from_u64(5);
@@ -293,7 +293,7 @@ fn batch_norm_is_ours_in_training_and_in_evaluation_and_candles_to_rounding() {
 }
 
 #[test]
-fn an_mlp_is_ours_in_training_and_in_evaluation() {
+fn mlp_module_matches_forward() {
     let x = normal((9, 4), DType::F32, 8);
     let ((ours, model), (theirs, module)) = (mlp(DType::F32), mlp(DType::F32));
     let mut rng = ChaCha8Rng::seed_from_u64(0);
@@ -307,7 +307,7 @@ fn an_mlp_is_ours_in_training_and_in_evaluation() {
 }
 
 #[test]
-fn seeded_dropout_draws_the_masks_of_its_generator_one_after_the_other() {
+fn seeded_dropout_draws_masks_in_sequence() {
     let dropout = Dropout::new(0.3).unwrap();
     let x = normal((50, 10), DType::F32, 9);
     let module = Seeded::new(ChaCha8Rng::seed_from_u64(2), move |x, pass| {
@@ -323,7 +323,7 @@ fn seeded_dropout_draws_the_masks_of_its_generator_one_after_the_other() {
 }
 
 #[test]
-fn a_second_training_pass_inside_of_one_is_refused_and_a_panic_is_outlived() {
+fn nested_training_pass_is_refused_and_a_panic_does_not_poison() {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::OnceLock;
 
@@ -361,7 +361,7 @@ fn invalid_learning_rates_are_refused_by_the_step() {
 }
 
 #[test]
-fn types_that_no_kernel_has_are_refused_and_integers_left_out() {
+fn unsupported_types_are_refused_and_integers_are_skipped() {
     let var = |dtype| Var::zeros(2, dtype, &Device::Cpu).unwrap();
     let config = AdamConfig::new(0.1, Decay::L2(0.0));
     let both: Adam = Optimizer::new(vec![var(DType::U32), var(DType::F64)], config).unwrap();
@@ -372,7 +372,7 @@ fn types_that_no_kernel_has_are_refused_and_integers_left_out() {
 
     let (parameters, _) = mlp(DType::F32);
     let map = parameters.to_var_map();
-    // The first name in their order, whatever that of the map.
+    // The first in the order of the names, not of the map.
     let refused = Parameters::from_var_map(&map, DType::F64, &Device::Cpu).unwrap_err();
     assert!(refused.to_string().starts_with("lins.0.bias is F32"), "{refused}");
     assert!(Parameters::from_var_map(&map, DType::U8, &Device::Cpu).is_err());

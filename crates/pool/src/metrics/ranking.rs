@@ -66,7 +66,7 @@ fn ranking(metric: &'static str, truth: &[bool], scores: &[f64]) -> Result<Ranki
         items.map(|(_, score)| *score).collect()
     };
     let (positives, negatives) = (of(true), of(false));
-    Ranking::of(&positives, &negatives).ok_or_else(|| Error::OneClass {
+    Ranking::from_scores(&positives, &negatives).ok_or_else(|| Error::OneClass {
         metric,
         items: truth.len(),
         present: if positives.is_empty() {

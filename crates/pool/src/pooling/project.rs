@@ -2,7 +2,7 @@
 
 use candle_core::Result;
 use egg_tensor::blocks::{map, map_chunks};
-use egg_tensor::sums::in_order;
+use egg_tensor::sums::sum_in_order;
 use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
 /// Rows that one task takes; also the rows of one term of a sum.
@@ -75,7 +75,7 @@ fn weighted_sum<T: Element>(x: &[T], g: &[T], width: usize) -> Vec<T> {
         }
         sums
     });
-    in_order(&partial, width)
+    sum_in_order(&partial, width)
 }
 
 impl<T: Element> Operation<T, 2> for Project {

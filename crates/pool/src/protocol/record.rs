@@ -111,7 +111,7 @@ impl RunRecord {
             graphs: graphs.dataset().len(),
             fingerprint: report.fingerprint.clone(),
             splits: splits.iter().map(Split::digest).collect(),
-            validation_loss: Summary::of(&losses, experiment.protocol.ddof()),
+            validation_loss: Summary::from_values(&losses, experiment.protocol.ddof()),
             validation: report.validation,
             test: report.test,
             experiment: experiment.clone(),

@@ -30,7 +30,7 @@ impl Report {
         let metric = experiment.training.metric;
         let summary = |part: fn(&Outcome) -> Option<&PartReport>| {
             let numbers = outcomes.iter().map(|outcome| part(outcome)?.scores.get(metric));
-            Summary::of(
+            Summary::from_values(
                 &numbers.collect::<Option<Vec<f64>>>()?,
                 experiment.protocol.ddof(),
             )

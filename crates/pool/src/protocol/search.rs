@@ -313,7 +313,7 @@ impl GridSearch {
                 .enumerate()
                 .map(|(repetition, &cell)| part(&cells[cell].repetitions[repetition])?.scores.get(metric));
             let ddof = self.experiment.protocol.ddof();
-            Summary::of(&numbers.collect::<Option<Vec<f64>>>()?, ddof)
+            Summary::from_values(&numbers.collect::<Option<Vec<f64>>>()?, ddof)
         };
         Ok(GridReport {
             experiment: self.experiment.clone(),

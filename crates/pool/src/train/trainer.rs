@@ -193,7 +193,7 @@ impl<'a> Trainer<'a> {
             training: self.config.clone(),
             fingerprint,
             split: self.split.digest(),
-            generator: GeneratorState::of(rng),
+            generator: GeneratorState::from_rng(rng),
         }
     }
 
@@ -258,7 +258,7 @@ impl<'a> Trainer<'a> {
         kept.adam = Some(state.adam.state()?);
         kept.plateau.clone_from(&state.plateau);
         kept.early_stopping = Some(state.stopping.clone());
-        kept.generator = Some(GeneratorState::of(&state.rng));
+        kept.generator = Some(GeneratorState::from_rng(&state.rng));
         checkpoint::save(target, kept, identity, &state.history, state.stopped)
     }
 

@@ -1,6 +1,6 @@
 //! Clusterings: table, scores, loss, maps.
 
-use super::closer::{map_section, maps};
+use super::details::{map_section, maps};
 use super::html::{Page, escape, named, table};
 use super::words::plus_minus;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Methods that can be compared with each other.
+//! Cohorts: methods that can be compared with each other.
 
 use crate::record::{Method, Record};
 
@@ -9,7 +9,7 @@ pub(super) struct Cohort<'a> {
     pub(super) group: &'a str,
     pub(super) metric: &'a str,
     pub(super) lower_is_better: bool,
-    /// With names that are different.
+    /// With unique names.
     pub(super) methods: Vec<Method>,
     /// The same name has the same colour on the whole page.
     pub(super) colours: Vec<usize>,
@@ -20,7 +20,7 @@ impl Cohort<'_> {
         self.methods.iter().collect()
     }
 
-    /// What others are compared with: EGG if it is there, else the first.
+    /// The reference of comparisons: EGG if present, else the first method.
     pub(super) fn reference(&self) -> usize {
         let egg = |method: &Method| method.name.to_lowercase().starts_with("egg");
         self.methods.iter().position(egg).unwrap_or(0)
@@ -67,7 +67,7 @@ pub(super) fn cohorts(records: &[Record]) -> Vec<Cohort<'_>> {
     let mut names: Vec<String> = Vec::new();
     for ((_, cohort), titles) in cohorts.iter_mut().zip(&titles) {
         distinguish(&mut cohort.methods, titles);
-        // What others are compared with comes first.
+        // The reference comes first.
         let reference = cohort.reference();
         cohort.methods[..=reference].rotate_right(1);
         for method in &cohort.methods {

@@ -1,9 +1,9 @@
-//! A page that is put together piece by piece.
+//! An HTML page, built section by section, and escaping.
 
 use crate::svg::{Chart, style_sheet};
 
-/// Text for HTML and SVG, in elements and in quoted attributes. What can't be
-/// in a document at all becomes a question mark in a box.
+/// Escapes text for HTML and SVG, in elements and in quoted attributes. Characters that are not
+/// allowed in a document become U+FFFD.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -22,12 +22,12 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// An egg with a plane through it.
+/// The logo: an egg with a plane through it.
 const MARK: &str = "<svg viewBox=\"0 0 40 52\" aria-hidden=\"true\">\
 <path d=\"M20 2C31 2 38 19 38 31a18 19 0 0 1-36 0C2 19 9 2 20 2z\" fill=\"none\" class=\"l-s0\" stroke=\"#0072b2\" stroke-width=\"3.2\"/>\
 <path d=\"M4 38 18 22l18 5-14 16z\" class=\"f-s1\" fill=\"#d55e00\" opacity=\".85\"/></svg>";
 
-/// The page so far.
+/// The page under construction.
 #[derive(Debug)]
 pub(super) struct Page {
     title: String,
@@ -46,35 +46,35 @@ impl Page {
         }
     }
 
-    /// Above everything: ready-made HTML.
+    /// Adds HTML above all sections.
     pub(super) fn head(&mut self, html: &str) {
         self.head += html;
     }
 
-    /// Ready-made HTML.
+    /// Adds HTML.
     pub(super) fn add(&mut self, html: &str) {
         self.body += html;
         self.body.push('\n');
     }
 
-    /// A heading that the list at the top leads to.
+    /// Adds a heading that the list at the top links to.
     pub(super) fn section(&mut self, title: &str) {
         let id = format!("part-{}", self.sections.len() + 1);
         self.add(&format!("<h2 id=\"{id}\">{}</h2>", escape(title)));
         self.sections.push((id, escape(title)));
     }
 
-    /// A heading within a section.
+    /// Adds a heading within a section.
     pub(super) fn heading(&mut self, title: &str) {
         self.add(&format!("<h3>{}</h3>", escape(title)));
     }
 
-    /// A paragraph of plain text.
+    /// Adds a paragraph of plain text.
     pub(super) fn paragraph(&mut self, class: &str, text: &str) {
         self.add(&format!("<p class=\"{class}\">{}</p>", escape(text)));
     }
 
-    /// Charts with captions (plain text), side by side where there is room.
+    /// Adds charts with captions (plain text), in columns where there is room.
     pub(super) fn figures(&mut self, figures: &[(Chart, String)]) {
         if figures.is_empty() {
             return;
@@ -158,7 +158,7 @@ pub(super) fn table(header: &[&str], numbers: &[bool], rows: &[Vec<String>]) -> 
     html + "</tbody></table></div>"
 }
 
-/// A name with the dot of its colour.
+/// A name with a dot in its colour.
 pub(super) fn named(name: &str, colour: usize) -> String {
     let colour = colour % 8;
     // Wide enough for most names, so that they don't break at every hyphen.

@@ -1,11 +1,11 @@
-//! Classifiers: table and curves.
+//! Classifiers: the table of scores and the learning curves.
 
 use egg_results::{Comparison, Verdict, holm};
 
-use super::closer;
 use super::cohort::Cohort;
+use super::details;
 use super::html::{Page, escape, figure, named, table};
-use super::words::{in_short, plus_minus, probability, thousands};
+use super::words::{plus_minus, probability, summary, thousands};
 use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::record::Method;
@@ -20,13 +20,13 @@ pub(super) fn tests(cohort: &Cohort<'_>) -> (Vec<Estimate>, Unit) {
             .iter()
             .filter_map(|repetition| repetition.test)
             .collect();
-        Estimate::of(&scores, cohort.record.ddof)
+        Estimate::from_values(&scores, cohort.record.ddof)
     };
     let unit = svg::unit(&cohort.methods);
     (cohort.methods.iter().map(estimate).collect(), unit)
 }
 
-/// Each method against the reference, with Holm's probability.
+/// The comparison of each method with the reference, with Holm's correction.
 pub(super) fn compared(cohort: &Cohort<'_>) -> Vec<Option<(Comparison, f64, Verdict)>> {
     let reference = cohort.reference();
     let comparisons: Vec<Option<Comparison>> = cohort
@@ -57,16 +57,16 @@ pub(super) fn section(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
         (false, false) => format!("{data}, {}", cohort.group),
     };
     page.section(&title);
-    let sentences = in_short(cohort);
+    let sentences = summary(cohort);
     if !sentences.is_empty() {
         page.paragraph("say", &sentences.join(" "));
     }
     let reading = score_table(page, cohort);
     curves(page, cohort, &reading)?;
-    closer::look(page, cohort)
+    details::section(page, cohort)
 }
 
-/// Adds the table, and returns how to read it.
+/// Adds the table; returns its explanatory notes.
 fn score_table(page: &mut Page, cohort: &Cohort<'_>) -> String {
     let (estimates, unit) = tests(cohort);
     let reference = cohort.reference();
@@ -143,7 +143,7 @@ fn score_table(page: &mut Page, cohort: &Cohort<'_>) -> String {
     caption
 }
 
-/// Difference, probability and words.
+/// The difference, its probability and the verdict.
 fn against(comparison: Option<&(Comparison, f64, Verdict)>, reference: bool, unit: Unit) -> [String; 3] {
     let dash = || "\u{2013}".to_owned();
     if reference {
@@ -206,7 +206,7 @@ fn curves(page: &mut Page, cohort: &Cohort<'_>, reading: &str) -> Result<()> {
             "Mean over runs, drawn while at least half of them are still training; the band is one standard deviation each way."
         }
     };
-    // Else a training loss above the validation loss looks like a mistake.
+    // Otherwise a training loss above the validation loss looks like a mistake.
     let caption = format!(
         "{caption} Training is measured in its own steps, with dropout and while parameters move; validation after each epoch, without."
     );

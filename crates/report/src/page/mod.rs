@@ -1,8 +1,8 @@
-//! One page of one or several records.
+//! The report: one HTML page from one or several records.
 
-mod closer;
 mod clusters;
 mod cohort;
+mod details;
 mod html;
 mod methods;
 mod repeat;
@@ -21,8 +21,8 @@ use cohort::cohorts;
 /// The most points of a map.
 const MOST_POINTS: usize = 1500;
 
-/// An HTML page of some records: one file that needs no network and nothing
-/// beside it. The same records give the same bytes.
+/// The HTML page of some records: one self-contained file that needs no network. The same records
+/// give the same bytes.
 ///
 /// Methods of all records that were run on the same data, with the same
 /// protocol and metric and of the same [`group`](crate::Method::group), share
@@ -70,7 +70,7 @@ pub fn render(records: &[Record]) -> Result<String> {
     Ok(page.finish())
 }
 
-/// Writes [`render`]'s page, whole or not at all.
+/// Writes [`render`]'s page atomically.
 ///
 /// ```
 /// use egg_report::{Kind, Record, write_html};

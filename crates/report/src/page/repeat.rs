@@ -1,9 +1,9 @@
-//! How to do it again.
+//! How to reproduce a run: command, settings, versions.
 
 use serde_json::Value;
 
 use super::html::{Page, escape};
-use super::words::{settings_word, thousands};
+use super::words::{protocol_label, thousands};
 use crate::record::Record;
 
 pub(super) fn section(page: &mut Page, records: &[Record]) {
@@ -44,7 +44,7 @@ pub(super) fn section(page: &mut Page, records: &[Record]) {
             .collect();
         item("counts", &counts.join(", "));
         item("checksum", &data.fingerprint);
-        item(settings_word(record), &record.protocol);
+        item(protocol_label(record), &record.protocol);
         item(
             "seed",
             &record.seed.map_or(String::new(), |seed| seed.to_string()),
@@ -63,7 +63,7 @@ pub(super) fn section(page: &mut Page, records: &[Record]) {
         }
         if record.config != Value::Null {
             let text = match &record.config {
-                // Text stays text: a TOML file, say.
+                // Strings are shown as they are: a TOML file, for example.
                 Value::String(text) => text.clone(),
                 value => serde_json::to_string_pretty(value).unwrap_or_default(),
             };

@@ -1,4 +1,4 @@
-//! Settings that were tried.
+//! Searches over settings.
 
 use super::html::{Page, escape, table};
 use super::words::plus_minus;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::record::{Record, Trial};
 use crate::svg::{self, Unit};
 
-/// As many trials as anyone reads.
+/// The most trials that are listed.
 const MOST: usize = 10;
 
 pub(super) fn section(page: &mut Page, record: &Record) -> Result<()> {

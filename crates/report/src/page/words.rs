@@ -1,4 +1,4 @@
-//! What a page says before and after its charts.
+//! The text of a page: numbers, summary, notes.
 
 use egg_results::Verdict;
 
@@ -66,8 +66,8 @@ fn kind(record: &Record) -> &'static str {
     }
 }
 
-/// What the name in `protocol` is the name of.
-pub(super) fn settings_word(record: &Record) -> &'static str {
+/// The label of the field `protocol`.
+pub(super) fn protocol_label(record: &Record) -> &'static str {
     match record.kind {
         Kind::Cluster => "preset",
         Kind::Train | Kind::Sweep | Kind::Demo => "protocol",
@@ -85,7 +85,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
             parts.push(record.data.name.clone());
         }
         if !record.protocol.is_empty() {
-            parts.push(format!("{} {}", settings_word(record), record.protocol));
+            parts.push(format!("{} {}", protocol_label(record), record.protocol));
         }
         if records.len() <= 3 && !record.finished.is_empty() {
             parts.push(record.finished.clone());
@@ -171,7 +171,7 @@ pub(super) fn head(page: &mut Page, records: &[Record], cohorts: &[Cohort<'_>]) 
 }
 
 /// One or two sentences on a cohort.
-pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
+pub(super) fn summary(cohort: &Cohort<'_>) -> Vec<String> {
     let (estimates, unit) = tests(cohort);
     let reference = cohort.reference();
     let name = |i: usize| cohort.methods[i].name.clone();
@@ -235,7 +235,7 @@ pub(super) fn in_short(cohort: &Cohort<'_>) -> Vec<String> {
     sentences
 }
 
-/// What the caller wants readers to know.
+/// The notes of the records.
 pub(super) fn notes(page: &mut Page, records: &[Record]) {
     let mut seen: Vec<&str> = Vec::new();
     for note in records.iter().flat_map(|record| &record.notes) {

@@ -1,4 +1,4 @@
-//! How many directions were kept, and how much they hold.
+//! The histogram of ranks, and the share of the spectrum that they capture.
 
 use plotters::prelude::*;
 
@@ -6,7 +6,7 @@ use super::chart::{Canvas, Chart, Hit, HitShape, filled, stroke};
 use super::ink::Ink;
 use super::lines::frame;
 use super::marker;
-use super::pixels::fine;
+use super::pixels::to_subpixels;
 use super::scale::{Scale, Unit};
 use crate::error::Result;
 use crate::record::{RankBin, Ranks};
@@ -26,7 +26,7 @@ pub fn ranks(ranks: &Ranks) -> Result<Option<Chart>> {
     let (Some(first), Some(last)) = (bins.first(), bins.last()) else {
         return Ok(None);
     };
-    // Beyond this a number is damage, not a rank.
+    // A larger number is damage, not a rank.
     if last.rank > 1_000_000_000 {
         return Ok(None);
     }
@@ -40,13 +40,13 @@ pub fn ranks(ranks: &Ranks) -> Result<Option<Chart>> {
     let shares = Some(Scale::new(least, 1.0, Unit::Percent, 2).trimmed(least - room, 1.0 + room));
     let shares = shares.filter(|_| bins.iter().any(|bin| captured(bin).is_some()));
     let above = if shares.is_some() { SHARES } else { 0 };
-    // Wide enough to see, however far ranks reach.
+    // Wide enough to be visible for any range of ranks.
     let half = 0.4f64.max((high - low) / 400.0);
     let total: u128 = bins.iter().map(|bin| u128::from(bin.graphs)).sum();
     let draw = |canvas: &Canvas<'_>| {
-        let (upper, lower) = canvas.split_vertically(fine(above));
+        let (upper, lower) = canvas.split_vertically(to_subpixels(above));
         if let Some(shares) = &shares {
-            let bare = x.clone().bare();
+            let bare = x.clone().without_ticks();
             let chart = frame(&upper, (&bare, ""), (shares, "captured (%)"), LEFT)?;
             for bin in &bins {
                 if let Some(share) = captured(bin) {
@@ -72,9 +72,9 @@ pub fn ranks(ranks: &Ranks) -> Result<Option<Chart>> {
             hits.push(Hit {
                 shape: HitShape::Rectangle {
                     x: left,
-                    y: fine(8),
+                    y: to_subpixels(8),
                     width: (right - left).max(10),
-                    height: fine(above + BARS - 48),
+                    height: to_subpixels(above + BARS - 48),
                 },
                 words,
             });

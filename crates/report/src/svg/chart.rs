@@ -1,11 +1,11 @@
-//! A drawing, and how it gets into a page or a file.
+//! A chart as SVG, to put into a page or to write as a file.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::ink::{self, Ink};
-use super::pixels::{FINE, counted, fine};
+use super::pixels::{FINE, to_pixel_count, to_subpixels};
 use crate::error::{Error, Result};
 use crate::page::escape;
 
@@ -28,7 +28,7 @@ pub struct Chart {
     body: String,
 }
 
-/// Something that shows words when a pointer is over it.
+/// An area that shows a text when a pointer is over it.
 #[derive(Debug, Clone)]
 pub(crate) struct Hit {
     pub(crate) shape: HitShape,
@@ -64,7 +64,7 @@ impl Chart {
                 message,
             })?
         };
-        // Without the element itself, which is written when it is known where it goes.
+        // Without the `svg` element itself, which depends on where the chart is put.
         let inner = svg.find('>').map_or("", |end| &svg[end + 1..]);
         let inner = inner.trim_end().strip_suffix("</svg>").unwrap_or(inner);
         let mut body = compact(&ink::replace_stand_ins(inner));
@@ -110,8 +110,8 @@ impl Chart {
     pub(crate) fn inline(&self) -> String {
         format!(
             "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}</svg>",
-            fine(self.width),
-            fine(self.height),
+            to_subpixels(self.width),
+            to_subpixels(self.height),
             escape(&self.title),
             self.body
         )
@@ -146,7 +146,7 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
                 .saturating_add(TITLE)
         })
         .collect();
-    let total_width = width.saturating_mul(counted(columns));
+    let total_width = width.saturating_mul(to_pixel_count(columns));
     let total_height = heights
         .iter()
         .fold(0, |sum: u32, height| sum.saturating_add(*height));
@@ -154,8 +154,8 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{total_width}\" height=\"{total_height}\" \
          viewBox=\"0 0 {} {}\" font-family=\"system-ui, sans-serif\">\n<style>\n{}</style>\n\
          <rect width=\"100%\" height=\"100%\" class=\"f-surface\" fill=\"#ffffff\"/>\n",
-        fine(total_width),
-        fine(total_height),
+        to_subpixels(total_width),
+        to_subpixels(total_height),
         ink::style_sheet("svg"),
     );
     let mut top = 0;
@@ -166,10 +166,10 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
                  <text x=\"{}\" y=\"180\" font-size=\"145\" font-weight=\"600\" text-anchor=\"middle\" \
                  class=\"f-text\" fill=\"#1b1f24\">{title}</text>\
                  <g transform=\"translate(0 {})\">{}</g></g>\n",
-                fine(width.saturating_mul(counted(column))),
-                fine(top),
-                fine(chart.width) / 2,
-                fine(TITLE),
+                to_subpixels(width.saturating_mul(to_pixel_count(column))),
+                to_subpixels(top),
+                to_subpixels(chart.width) / 2,
+                to_subpixels(TITLE),
                 chart.body,
                 title = escape(&chart.title),
             );
@@ -179,7 +179,7 @@ pub fn side_by_side(charts: &[&Chart], columns: usize) -> String {
     svg + "</svg>\n"
 }
 
-/// Leaves out what the backend writes again and again and the style sheet says once.
+/// Removes attributes that the backend repeats and the style sheet sets once.
 fn compact(svg: &str) -> String {
     svg.replace(" opacity=\"1\"", "")
         .replace(" font-family=\"sans-serif\"", "")
@@ -191,7 +191,7 @@ fn compact(svg: &str) -> String {
         .replace("><", ">\n<")
 }
 
-/// Text of so many pixels.
+/// A font of `size` pixels.
 pub(crate) fn font(pixels: f64, ink: Ink) -> TextStyle<'static> {
     // The backend divides by 1.24.
     let size = pixels * f64::from(FINE) * 1.24;
@@ -203,7 +203,7 @@ pub(crate) fn anchored(pixels: f64, ink: Ink, horizontal: HPos, vertical: VPos) 
     font(pixels, ink).pos(Pos::new(horizontal, vertical))
 }
 
-/// A line of so many tenths of a pixel.
+/// A line, its width in tenths of a pixel.
 pub(crate) fn stroke(ink: Ink, width: u32) -> ShapeStyle {
     ShapeStyle {
         color: ink.stand_in().to_rgba(),
@@ -221,7 +221,7 @@ pub(crate) fn filled(ink: Ink, opacity: f64) -> ShapeStyle {
     }
 }
 
-/// At most so many characters.
+/// Truncates to a number of characters.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -231,7 +231,7 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     short
 }
 
-/// Begins with a capital letter.
+/// Capitalises the first letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());

@@ -1,4 +1,4 @@
-//! What was taken for what.
+//! Confusion matrices.
 
 use plotters::prelude::*;
 use plotters::style::FontTransform;
@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::chart::{Canvas, Chart, Hit, HitShape, anchored, filled, shorten};
 use super::ink::Ink;
-use super::pixels::{counted, fine};
+use super::pixels::{to_pixel_count, to_subpixels};
 use crate::error::Result;
 use crate::record::Confusion;
 
@@ -31,7 +31,7 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
     if side == 0 || side > 24 || (0..side).all(|truth| total(truth) == 0) {
         return Ok(None);
     }
-    let cell = (312 / counted(side)).clamp(22, 78);
+    let cell = (312 / to_pixel_count(side)).clamp(22, 78);
     let text = if cell >= 56 {
         13.0
     } else if cell >= 36 {
@@ -47,28 +47,28 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         .map(|class| name(class).chars().count())
         .max()
         .unwrap_or(0);
-    let left = (24 + counted(longest) * 13 / 2).clamp(44, 112);
+    let left = (24 + to_pixel_count(longest) * 13 / 2).clamp(44, 112);
     let draw = |canvas: &Canvas<'_>| {
         let write = |words: String, place: (u32, u32), style: TextStyle<'_>| {
-            let text = Text::new(words, (fine(place.0), fine(place.1)), style);
+            let text = Text::new(words, (to_subpixels(place.0), to_subpixels(place.1)), style);
             canvas.draw(&text).map_err(|error| error.to_string())
         };
         let small = |horizontal| anchored(11.0, Ink::Muted, horizontal, VPos::Center);
         write(
             "predicted".to_owned(),
-            (left + counted(side) * cell / 2, 10),
+            (left + to_pixel_count(side) * cell / 2, 10),
             small(HPos::Center),
         )?;
         let upright = small(HPos::Center).transform(FontTransform::Rotate270);
         write(
             "true class".to_owned(),
-            (8, TOP + counted(side) * cell / 2),
+            (8, TOP + to_pixel_count(side) * cell / 2),
             upright,
         )?;
         let fits = (cell as usize * 10 / 62).max(3);
         let mut hits = Vec::new();
         for class in 0..side {
-            let middle = counted(class) * cell + cell / 2;
+            let middle = to_pixel_count(class) * cell + cell / 2;
             let style = anchored(11.0, Ink::Text, HPos::Right, VPos::Center);
             write(shorten(&name(class), 14), (left - 7, TOP + middle), style)?;
             let style = anchored(11.0, Ink::Text, HPos::Center, VPos::Center);
@@ -77,10 +77,13 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         for truth in 0..side {
             for guess in 0..side {
                 let share = count(truth, guess) as f64 / (total(truth) as f64).max(1.0);
-                let (x, y) = (left + counted(guess) * cell, TOP + counted(truth) * cell);
+                let (x, y) = (
+                    left + to_pixel_count(guess) * cell,
+                    TOP + to_pixel_count(truth) * cell,
+                );
                 let corners = [
-                    (fine(x) + 5, fine(y) + 5),
-                    (fine(x + cell) - 5, fine(y + cell) - 5),
+                    (to_subpixels(x) + 5, to_subpixels(y) + 5),
+                    (to_subpixels(x + cell) - 5, to_subpixels(y + cell) - 5),
                 ];
                 for style in [filled(Ink::Grid, 0.45), filled(Ink::Series(0), share)] {
                     let shade = Rectangle::new(corners, style);
@@ -97,10 +100,10 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
                 }
                 hits.push(Hit {
                     shape: HitShape::Rectangle {
-                        x: fine(x),
-                        y: fine(y),
-                        width: fine(cell),
-                        height: fine(cell),
+                        x: to_subpixels(x),
+                        y: to_subpixels(y),
+                        width: to_subpixels(cell),
+                        height: to_subpixels(cell),
                     },
                     words: format!(
                         "{} taken for {}: {} of {} ({:.1}%)",
@@ -115,6 +118,9 @@ pub fn confusion(confusion: &Confusion) -> Result<Option<Chart>> {
         }
         Ok(hits)
     };
-    let (width, height) = (left + counted(side) * cell + 12, TOP + counted(side) * cell + 8);
+    let (width, height) = (
+        left + to_pixel_count(side) * cell + 12,
+        TOP + to_pixel_count(side) * cell + 8,
+    );
     Chart::draw("confusion matrix", (width.max(300), height), draw).map(Some)
 }

@@ -102,7 +102,7 @@ fn curves(
         let numbered = methods.iter().enumerate();
         let line = |(i, method): (usize, &&Method)| Line {
             name: method.name.clone(),
-            // Where colours come round again, dashes tell them apart.
+            // Where colours repeat, dashes distinguish the lines.
             ink: if colour(i) < super::ink::SERIES {
                 Ink::Series(colour(i))
             } else {
@@ -116,7 +116,7 @@ fn curves(
     lines::chart(title, &x, &y, &lines)
 }
 
-/// By epoch, for as long as half the repetitions go on.
+/// The mean by epoch, as long as at least half of the repetitions have that epoch.
 fn mean(method: &Method, of: impl Fn(&Epoch) -> f64) -> Vec<Point> {
     let mut by_epoch: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     let mut begun = 0;
@@ -128,7 +128,7 @@ fn mean(method: &Method, of: impl Fn(&Epoch) -> f64) -> Vec<Point> {
     }
     let enough = |(_, values): &(u64, Vec<f64>)| 2 * values.len() >= begun;
     let point = |(epoch, values): (u64, Vec<f64>)| {
-        let estimate = Estimate::of(&values, 1);
+        let estimate = Estimate::from_values(&values, 1);
         Point {
             x: epoch as f64,
             y: estimate.mean,
@@ -156,7 +156,7 @@ pub fn clustering_losses(clustering: &Clustering) -> Result<Option<Chart>> {
             .iter()
             .filter_map(|losses| losses.0.get(epoch).copied())
             .collect();
-        let estimate = Estimate::of(&values, 1);
+        let estimate = Estimate::from_values(&values, 1);
         Point {
             x: (epoch + 1) as f64,
             y: estimate.mean,

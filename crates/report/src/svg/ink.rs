@@ -1,25 +1,25 @@
 //! Colours by meaning, so that a page can choose light or dark ones.
 //!
 //! Charts are drawn in colours that stand for an [`Ink`]; afterwards each is
-//! replaced by its light value and a class that a style sheet may colour
-//! otherwise. Without a style sheet the light values hold.
+//! replaced by its light value and a class that a style sheet may override. Without a style sheet
+//! the light values apply.
 //!
 //! Series have the colours of Okabe and Ito, which most colour-blind readers
-//! can tell apart, in an order in which neighbours differ in lightness too;
+//! can distinguish, in an order in which neighbours differ in lightness too;
 //! lines also differ in dashes and points in shape.
 
 use plotters::style::RGBColor;
 
-/// What a colour is for.
+/// The meaning of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
-    /// Words that must be read.
+    /// Main text.
     Text,
-    /// Words that may be.
+    /// Secondary text.
     Muted,
-    /// Lines behind the data.
+    /// Grid lines.
     Grid,
-    /// What charts lie on.
+    /// The background.
     Surface,
     /// The n-th series.
     Series(usize),
@@ -59,13 +59,13 @@ fn inks() -> impl Iterator<Item = (Ink, (&'static str, &'static str, &'static st
         .chain(dashed)
 }
 
-/// Which of the colours, as a part of one.
+/// The position among the colours, as a fraction.
 fn series(i: usize) -> u8 {
     u8::try_from(i % SERIES).unwrap_or(0)
 }
 
 impl Ink {
-    /// What it is drawn in until it is replaced.
+    /// The stand-in colour that it is drawn in.
     pub(crate) fn stand_in(self) -> RGBColor {
         match self {
             Self::Text => RGBColor(1, 0, 0),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stand_ins_differ_and_none_is_left() {
+    fn stand_in_colours_are_distinct_and_all_replaced() {
         let mut seen = std::collections::BTreeSet::new();
         let mut svg = String::new();
         for (ink, _) in inks() {

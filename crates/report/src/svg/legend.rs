@@ -1,4 +1,4 @@
-//! What the colours, dashes and shapes of a chart mean, above it.
+//! Legends: the colours, dashes and shapes of a chart, drawn above it.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -12,7 +12,7 @@ use super::pixels::{FINE, nearest};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Line(Ink),
-    /// Of a class, or of none.
+    /// The marker of a class, or of no class.
     Marker(Option<usize>),
 }
 
@@ -23,7 +23,7 @@ const ROW: f64 = 17.0;
 const LETTER: f64 = 6.7;
 const MOST: usize = 26;
 
-/// Where each entry goes, and how high all rows are, in pixels.
+/// The position of each entry, and the height of all rows, in pixels.
 fn places(names: &[String], width: f64) -> (Vec<(f64, f64)>, f64) {
     let (mut x, mut y) = (LEFT, 0.0);
     let mut places = Vec::new();
@@ -39,13 +39,13 @@ fn places(names: &[String], width: f64) -> (Vec<(f64, f64)>, f64) {
     (places, height)
 }
 
-/// How much room it needs, in pixels.
+/// The height of the legend, in pixels.
 pub(crate) fn height(entries: &[(String, Key)], width: u32) -> u32 {
     let names: Vec<String> = entries.iter().map(|(name, _)| shorten(name, MOST)).collect();
     nearest(places(&names, f64::from(width)).1.ceil()).unsigned_abs()
 }
 
-/// Draws it at the top.
+/// Draws the legend at the top.
 pub(crate) fn draw(
     canvas: &Canvas<'_>,
     entries: &[(String, Key)],
@@ -53,22 +53,22 @@ pub(crate) fn draw(
 ) -> std::result::Result<(), String> {
     let names: Vec<String> = entries.iter().map(|(name, _)| shorten(name, MOST)).collect();
     let (places, _) = places(&names, f64::from(width));
-    let fine = |pixels: f64| nearest(pixels * f64::from(FINE));
+    let to_subpixels = |pixels: f64| nearest(pixels * f64::from(FINE));
     for ((name, (_, key)), (x, y)) in names.iter().zip(entries).zip(places) {
-        let middle = fine(y + ROW / 2.0 + 2.0);
+        let middle = to_subpixels(y + ROW / 2.0 + 2.0);
         match *key {
             Key::Line(ink) => {
-                let ends = vec![(fine(x), middle), (fine(x + SWATCH), middle)];
+                let ends = vec![(to_subpixels(x), middle), (to_subpixels(x + SWATCH), middle)];
                 canvas
                     .draw(&PathElement::new(ends, stroke(ink, 22)))
                     .map_err(|error| error.to_string())?;
             }
             Key::Marker(class) => {
-                marker::draw(canvas, class, (fine(x + SWATCH - 8.0), middle), 4.5, 1.0)?;
+                marker::draw(canvas, class, (to_subpixels(x + SWATCH - 8.0), middle), 4.5, 1.0)?;
             }
         }
         let style = anchored(11.5, Ink::Text, HPos::Left, VPos::Center);
-        let text = Text::new(name.clone(), (fine(x + SWATCH + 5.0), middle), style);
+        let text = Text::new(name.clone(), (to_subpixels(x + SWATCH + 5.0), middle), style);
         canvas.draw(&text).map_err(|error| error.to_string())?;
     }
     Ok(())

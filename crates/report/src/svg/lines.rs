@@ -1,15 +1,15 @@
-//! Lines with bands, and the frame that other charts share.
+//! Line charts with bands, and the axes that other charts share.
 
 use plotters::prelude::*;
 
 use super::chart::{Canvas, Chart, Hit, HitShape, filled, font, stroke};
 use super::ink::Ink;
 use super::legend::{self, Key};
-use super::pixels::{counted, fine};
+use super::pixels::{to_pixel_count, to_subpixels};
 use super::scale::{Scale, Unit, drawable};
 use crate::error::Result;
 
-/// A place on a line, with the band around it.
+/// A point of a line, with the band around it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -45,19 +45,19 @@ pub(crate) fn frame<'a>(
 ) -> std::result::Result<Frame<'a>, String> {
     // Half of the last label is beyond its tick. (Of a bare scale too, which may have
     // to line up with one that is not.)
-    let last = counted(x.label(x.high).chars().count());
+    let last = to_pixel_count(x.label(x.high).chars().count());
     let right = 14.max(4 + last * 7 / 2);
     let mut builder = ChartBuilder::on(canvas);
     builder
-        .margin_top(fine(8))
-        .margin_right(fine(right))
-        // Letters of the upright title are higher than the library thinks.
-        .margin_left(fine(4))
-        .margin_bottom(fine(2))
-        .set_label_area_size(LabelAreaPosition::Left, fine(left))
+        .margin_top(to_subpixels(8))
+        .margin_right(to_subpixels(right))
+        // Letters of the vertical title are higher than the library assumes.
+        .margin_left(to_subpixels(4))
+        .margin_bottom(to_subpixels(2))
+        .set_label_area_size(LabelAreaPosition::Left, to_subpixels(left))
         .set_label_area_size(
             LabelAreaPosition::Bottom,
-            fine(if x_title.is_empty() { 20 } else { 38 }),
+            to_subpixels(if x_title.is_empty() { 20 } else { 38 }),
         );
     let mut chart = builder
         .build_cartesian_2d(x.clone(), y.clone())
@@ -69,7 +69,7 @@ pub(crate) fn frame<'a>(
         .light_line_style(TRANSPARENT)
         .label_style(font(11.0, Ink::Muted))
         .axis_desc_style(font(11.5, Ink::Muted))
-        .set_all_tick_mark_size(fine(3));
+        .set_all_tick_mark_size(to_subpixels(3));
     if !x_title.is_empty() {
         mesh.x_desc(x_title);
     }
@@ -109,7 +109,7 @@ pub(crate) fn chart(title: &str, x_axis: &Axis, y_axis: &Axis, lines: &[Line]) -
     let above = legend::height(&entries, SIZE.0);
     let draw = |canvas: &Canvas<'_>| {
         legend::draw(canvas, &entries, SIZE.0)?;
-        let (_, below) = canvas.split_vertically(fine(above));
+        let (_, below) = canvas.split_vertically(to_subpixels(above));
         let mut chart = frame(&below, (&x, &x_axis.title), (&y, &y_axis.title), 50)?;
         for line in lines {
             draw_line(&mut chart, canvas, line, &y)?;
@@ -127,7 +127,7 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
         .flat_map(|point| {
             let spread = if drawable(point.spread) { point.spread } else { 0.0 };
             let (low, high) = (point.y - spread, point.y + spread);
-            // A share is never more than all.
+            // Shares are at most 1.
             if unit == Unit::Percent && (0.0..=1.0).contains(&point.y) {
                 [low.max(0.0), high.min(1.0)]
             } else {
@@ -146,7 +146,7 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
             .copied()
     };
     let (mut low, high) = (quantile(0.0)?, quantile(1.0)?);
-    // Bands reach below zero where nothing was.
+    // Bands reach below zero although no value does.
     if points.iter().all(|point| point.y >= 0.0) {
         low = low.max(0.0);
     }
@@ -157,7 +157,7 @@ fn height(points: &[Point], unit: Unit) -> Option<Scale> {
     } else {
         high
     };
-    // Some room, but not to the next round number.
+    // Some margin, but not up to the next round number.
     let room = 0.04 * (high - low);
     let floor = if low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
     Some(Scale::new(low, high, unit, 5).trimmed((low - room).max(floor), high + room))
@@ -214,7 +214,7 @@ fn draw_line(
     Ok(())
 }
 
-/// Upright strips, at most 60, that show what all lines are at their x.
+/// Vertical strips, at most 60, that show the values of all lines at their x on hovering.
 fn strips(chart: &Frame<'_>, lines: &[Line], x_axis: &Axis, y_axis: &Axis, y: &Scale) -> Vec<Hit> {
     let mut places: Vec<f64> = lines
         .iter()
@@ -234,7 +234,7 @@ fn strips(chart: &Frame<'_>, lines: &[Line], x_axis: &Axis, y_axis: &Axis, y: &S
         chart.backend_coord(&(0.0, y.high)).1,
         chart.backend_coord(&(0.0, y.low)).1,
     );
-    let half = fine(12);
+    let half = to_subpixels(12);
     let hit = |(i, &x): (usize, &f64)| {
         let left = if i == 0 {
             at[i] - half

@@ -1,9 +1,9 @@
-//! Where graphs or nodes lie: the paper's embedding figures.
+//! Maps of embeddings: the paper's embedding figures.
 
 use super::chart::{Canvas, Chart, Hit, HitShape};
 use super::legend::{self, Key};
 use super::marker;
-use super::pixels::{fine, nearest};
+use super::pixels::{nearest, to_subpixels};
 use crate::embedding::Embedding;
 use crate::error::Result;
 
@@ -44,7 +44,7 @@ pub fn map(title: &str, embedding: &Embedding) -> Result<Option<Chart>> {
             });
         ((low + high) / 2.0, high - low)
     };
-    // One scale for both directions: distances mean something, axes don't.
+    // One scale for both directions: distances have a meaning, axes don't.
     let ((x_middle, x_span), (y_middle, y_span)) = (ends(|point| point.0), ends(|point| point.1));
     let span = x_span.max(y_span).max(1e-12);
     let room = f64::from(SIDE) - 2.0 * EDGE;
@@ -61,7 +61,7 @@ pub fn map(title: &str, embedding: &Embedding) -> Result<Option<Chart>> {
         },
     };
     let number = |class: Option<u32>| class.map(|class| class as usize);
-    // More than this and a legend says nothing.
+    // A longer legend is of no use.
     let entries: Vec<(String, Key)> = if classes.len() <= 16 {
         classes
             .iter()
@@ -85,7 +85,7 @@ pub fn map(title: &str, embedding: &Embedding) -> Result<Option<Chart>> {
         for &(x, y, class) in &points {
             let place = (
                 pixels(EDGE + room * (0.5 + (x - x_middle) / span)),
-                fine(above) + pixels(EDGE + room * (0.5 - (y - y_middle) / span)),
+                to_subpixels(above) + pixels(EDGE + room * (0.5 - (y - y_middle) / span)),
             );
             marker::draw(canvas, number(class), place, radius, opacity)?;
             hits.push(Hit {

@@ -1,4 +1,4 @@
-//! Points that can be told apart without colours.
+//! Markers of classes that differ in shape, not only in colour.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 

@@ -1,4 +1,4 @@
-//! Charts as SVG, one function for each; `None` where there is nothing to draw.
+//! Charts as SVG, one function for each kind; `None` if there is nothing to draw.
 
 mod bars;
 mod chart;

@@ -6,19 +6,19 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use super::pixels::nearest;
 
-/// What is written at ticks and shown on hovering.
+/// The unit of an axis: how numbers are written at ticks and on hovering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// The number itself.
     Plain,
     /// A hundred times the number.
     Percent,
-    /// Nothing between whole numbers.
+    /// Integers only.
     Whole,
 }
 
 impl Unit {
-    /// For reading: enough digits to compare.
+    /// Formats a number with enough digits to compare.
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             _ if !value.is_finite() => "not finite".to_owned(),
@@ -42,13 +42,13 @@ pub(crate) struct Scale {
     unit: Unit,
 }
 
-/// What can be drawn: anything larger has no place beside the rest.
+/// Whether a number can be drawn: finite and of moderate size.
 pub(crate) fn drawable(value: f64) -> bool {
     value.is_finite() && value.abs() < 1e12
 }
 
 impl Scale {
-    /// Holds all drawable values, with about `count` ticks; `None` of none.
+    /// A scale that covers all drawable values, with about `count` ticks; `None` if there are none.
     pub(crate) fn around(values: impl IntoIterator<Item = f64>, unit: Unit, count: usize) -> Option<Self> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.into_iter().filter(|&value| drawable(value)) {
@@ -100,18 +100,17 @@ impl Scale {
     }
 
     /// The same range without ticks.
-    pub(crate) fn bare(mut self) -> Self {
+    pub(crate) fn without_ticks(mut self) -> Self {
         self.ticks.clear();
         self
     }
 
-    /// Into the range, for what lies outside it.
+    /// Clamps a value to the range.
     pub(crate) fn clamp(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
 
-    /// The same for the end of a band: a share is never less than nothing or more
-    /// than all.
+    /// The same for a bound of a band: shares lie between 0 and 1.
     pub(crate) fn bound(&self, value: f64) -> f64 {
         let value = match self.unit {
             Unit::Percent => value.clamp(0.0, 1.0),
@@ -120,7 +119,7 @@ impl Scale {
         self.clamp(value)
     }
 
-    /// What is written at a tick: as many digits as tell it from the next.
+    /// The label of a tick, with enough digits to distinguish it from the next.
     pub(crate) fn label(&self, tick: f64) -> String {
         let factor = if self.unit == Unit::Percent { 100.0 } else { 1.0 };
         let (tick, step) = (tick * factor, self.step * factor);
@@ -147,7 +146,7 @@ impl Ranged for Scale {
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
         let share = (value - self.low) / (self.high - self.low);
-        // Far outside is outside, not an overflow.
+        // Values far outside the range must not overflow.
         let share = share.clamp(-2.0, 3.0);
         from + nearest(f64::from(to - from) * share)
     }
@@ -191,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_hold_the_data() {
+    fn ticks_are_round_and_cover_the_data() {
         let scale = Scale::around([0.713, 0.792], Unit::Percent, 5).unwrap();
         let labels: Vec<String> = scale.ticks.iter().map(|&tick| scale.label(tick)).collect();
         assert_eq!(labels, ["70", "72", "74", "76", "78", "80"]);
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_of_shares_end_at_all() {
+    fn share_bands_end_at_100_percent() {
         let scale = Scale::around([0.9, 1.0], Unit::Percent, 4)
             .unwrap()
             .trimmed(0.9, 1.04);
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_and_none() {
+    fn scales_of_one_value_and_of_none_are_drawable() {
         assert_eq!(Scale::around([f64::NAN, f64::INFINITY], Unit::Plain, 4), None);
         for value in [0.0, 0.75, -3e11, 1e-300] {
             let scale = Scale::around([value], Unit::Plain, 4).unwrap();

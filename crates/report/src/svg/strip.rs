@@ -7,7 +7,7 @@ use super::chart::{Canvas, Chart, Hit, HitShape, anchored, filled, shorten, stro
 use super::curves::unit;
 use super::ink::Ink;
 use super::lines::frame;
-use super::pixels::{counted, fine};
+use super::pixels::{to_pixel_count, to_subpixels};
 use super::scale::{Scale, Unit, drawable};
 use crate::error::Result;
 use crate::estimate::Estimate;
@@ -23,7 +23,7 @@ pub fn test_scores(methods: &[&Method], colours: &[usize], ddof: usize) -> Resul
     scores(&format!("test {metric}"), methods, colours, ddof)
 }
 
-/// The same of any score, by its name.
+/// The same for any score, by its name.
 pub(crate) fn scores(
     metric: &str,
     methods: &[&Method],
@@ -34,7 +34,7 @@ pub(crate) fn scores(
     const ROW: u32 = 30;
     let names: Vec<String> = methods.iter().map(|method| shorten(&method.name, 24)).collect();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let left = (20 + counted(longest) * 13 / 2).clamp(60, 174);
+    let left = (20 + to_pixel_count(longest) * 13 / 2).clamp(60, 174);
     let scores: Vec<Vec<f64>> = methods
         .iter()
         .map(|method| {
@@ -46,7 +46,7 @@ pub(crate) fn scores(
     let Some(x) = Scale::around(scores.iter().flatten().copied(), unit, 5) else {
         return Ok(None);
     };
-    // No share is less than nothing or more than all.
+    // Shares lie between 0 and 1.
     let x = match unit {
         Unit::Percent => {
             let (low, high) = (x.low.max(0.0), x.high.min(1.0));
@@ -60,7 +60,9 @@ pub(crate) fn scores(
         metric.to_owned()
     };
     let count = methods.len() as f64;
-    let y = Scale::new(0.0, count, Unit::Whole, 1).trimmed(0.0, count).bare();
+    let y = Scale::new(0.0, count, Unit::Whole, 1)
+        .trimmed(0.0, count)
+        .without_ticks();
     let draw = |canvas: &Canvas<'_>| {
         let mut chart = frame(canvas, (&x, &label), (&y, ""), left)?;
         let mut hits = Vec::new();
@@ -75,7 +77,7 @@ pub(crate) fn scores(
             let (_, row) = chart.backend_coord(&(x.low, level));
             let name = Text::new(
                 names[i].clone(),
-                (fine(left - 8), row),
+                (to_subpixels(left - 8), row),
                 anchored(11.5, Ink::Text, HPos::Right, VPos::Center),
             );
             canvas.draw(&name).map_err(|error| error.to_string())?;
@@ -84,7 +86,7 @@ pub(crate) fn scores(
                 let dot = Circle::new(place, 32, filled(Ink::Series(colour), 0.4));
                 canvas.draw(&dot).map_err(|error| error.to_string())?;
             }
-            let estimate = Estimate::of(scores, ddof);
+            let estimate = Estimate::from_values(scores, ddof);
             if !estimate.is_known() {
                 continue;
             }
@@ -106,10 +108,10 @@ pub(crate) fn scores(
                 .map_or(String::new(), |d| format!(" \u{b1} {}", unit.show(d)));
             hits.push(Hit {
                 shape: HitShape::Rectangle {
-                    x: fine(4),
-                    y: row - fine(ROW) / 2,
-                    width: fine(WIDTH - 8),
-                    height: fine(ROW),
+                    x: to_subpixels(4),
+                    y: row - to_subpixels(ROW) / 2,
+                    width: to_subpixels(WIDTH - 8),
+                    height: to_subpixels(ROW),
                 },
                 words: format!(
                     "{}: {}{spread}\neach: {}",
@@ -121,6 +123,6 @@ pub(crate) fn scores(
         }
         Ok(hits)
     };
-    let height = 48 + ROW * counted(methods.len());
+    let height = 48 + ROW * to_pixel_count(methods.len());
     Chart::draw(format!("{metric} of each method"), (WIDTH, height), draw).map(Some)
 }

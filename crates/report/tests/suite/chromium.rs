@@ -105,7 +105,7 @@ fn browser(program: &Path, profile: &Path) -> Command {
 }
 
 #[test]
-fn the_page_opens_in_a_browser() {
+fn page_opens_in_a_browser() {
     let Some(program) = chromium() else {
         eprintln!(
             "skipped: no chromium; install it, or set EGG_INSTALL_CHROMIUM=1 to let this test do so (as root, with apt-get)"

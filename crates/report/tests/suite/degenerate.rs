@@ -29,7 +29,7 @@ fn with_epochs(epochs: Vec<Epoch>) -> Method {
 }
 
 #[test]
-fn empty_records_make_a_page() {
+fn empty_records_render_a_page() {
     for kind in [Kind::Train, Kind::Cluster, Kind::Sweep, Kind::Demo] {
         let page = render(&[Record::new(kind, "")]).unwrap();
         assert!(page.contains("<h1>EGG report</h1>") && page.ends_with("</html>\n"));
@@ -43,7 +43,7 @@ fn empty_records_make_a_page() {
 }
 
 #[test]
-fn one_repetition_and_one_epoch() {
+fn single_repetition_and_epoch_render() {
     let mut record = Record::new(Kind::Train, "short");
     record.methods = vec![with_epochs(vec![epoch(1, 0.7)])];
     let page = render(&[record]).unwrap();
@@ -52,7 +52,7 @@ fn one_repetition_and_one_epoch() {
 }
 
 #[test]
-fn losses_that_are_not_finite_leave_a_gap() {
+fn non_finite_losses_leave_a_gap() {
     let losses = [0.7, f64::NAN, 0.5, f64::INFINITY, 0.4, 1e300, 0.3];
     let epochs = losses
         .iter()
@@ -67,7 +67,7 @@ fn losses_that_are_not_finite_leave_a_gap() {
 }
 
 #[test]
-fn one_bad_start_does_not_flatten_the_rest() {
+fn one_large_loss_does_not_flatten_the_rest() {
     let losses = (0..100).map(|i| if i == 0 { 1e6 } else { 1.0 / f64::from(i) });
     let method = with_epochs(
         losses
@@ -83,7 +83,7 @@ fn one_bad_start_does_not_flatten_the_rest() {
 }
 
 #[test]
-fn few_rows_of_an_embedding() {
+fn embeddings_of_few_rows_render() {
     for rows in 0..6 {
         let classes = vec![Some(0); rows];
         let mut embedding = Embedding::new("graphs", 2, vec![1.0; 2 * rows], classes).unwrap();
@@ -93,8 +93,8 @@ fn few_rows_of_an_embedding() {
         assert_eq!(chart.is_some(), rows > 0, "{rows} rows");
     }
     let broken = Embedding::new("graphs", 2, vec![1.0; 3], vec![None; 2]).unwrap_err();
-    assert!(broken.to_string().contains("3 given, 4 expected"), "{broken}");
-    // A file may say anything.
+    assert!(broken.to_string().contains("found 3, expected 4"), "{broken}");
+    // A file may contain anything.
     let mut odd = Embedding {
         classes: vec![None; 5],
         rows: Some(Rows {
@@ -117,7 +117,7 @@ fn few_rows_of_an_embedding() {
 }
 
 #[test]
-fn rows_that_are_not_finite_are_left_out() {
+fn non_finite_rows_are_left_out() {
     let mut values = vec![0.5f32; 20];
     values[3] = f32::NAN;
     values[10] = f32::INFINITY;
@@ -137,9 +137,9 @@ fn rows_that_are_not_finite_are_left_out() {
     assert!(large.map.unwrap().x.iter().all(|x| x.is_finite()));
 }
 
-/// A record may say anything of its rows: what is not there is not shown.
+/// A record may claim more rows than it has: missing ones are not shown.
 #[test]
-fn rows_that_a_record_only_claims_are_left_out() {
+fn missing_rows_are_left_out() {
     for columns in [0, 1, 2, 1 << 33, usize::MAX / 2 + 1, usize::MAX] {
         let mut record = Record::new(Kind::Train, "claims");
         record.methods = vec![Method {
@@ -160,7 +160,7 @@ fn rows_that_a_record_only_claims_are_left_out() {
 }
 
 #[test]
-fn confusion_of_one_class_and_of_too_many() {
+fn confusion_of_one_class_renders_and_of_too_many_is_left_out() {
     let one = Confusion {
         classes: vec![],
         counts: vec![vec![7]],
@@ -190,7 +190,7 @@ fn confusion_of_one_class_and_of_too_many() {
 }
 
 #[test]
-fn ranks_of_one_kind_and_far_apart() {
+fn equal_and_distant_ranks_render() {
     let ranks = |bins: &[(u64, u64)]| Ranks {
         bins: bins
             .iter()
@@ -213,7 +213,7 @@ fn ranks_of_one_kind_and_far_apart() {
 }
 
 #[test]
-fn a_sweep_of_one_point() {
+fn sweep_of_one_point_renders() {
     let sweep = |at, mean| Sweep {
         series: vec![SweepSeries {
             name: String::new(),

@@ -13,7 +13,7 @@ fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn pages_are_the_same() {
+fn pages_are_identical_on_any_number_of_threads() {
     let records = made_up::records();
     let one = on_threads(1, || render(&records).unwrap());
     let four = on_threads(4, || render(&records).unwrap());
@@ -22,7 +22,7 @@ fn pages_are_the_same() {
 
 /// Also with many equal rows, whose nearest neighbours are a matter of choice.
 #[test]
-fn maps_are_the_same() {
+fn maps_are_identical_on_any_number_of_threads() {
     let mut values: Vec<f32> = (0..300 * 5).map(|i| ((i * 7919) % 101) as f32 / 101.0).collect();
     values[..100].fill(0.5);
     let embedding = Embedding::new("nodes", 5, values, vec![None; 300]).unwrap();
@@ -47,7 +47,7 @@ fn maps_are_the_same() {
 
 /// Rows of three far-off groups must end up in three groups.
 #[test]
-fn a_map_keeps_neighbours_together() {
+fn map_keeps_neighbours_together() {
     let rows = 90;
     let mut values = Vec::new();
     for row in 0..rows {

@@ -7,7 +7,7 @@ use crate::made_up;
 const NASTY: &str = "<script>alert('x')</script>\"&</title><img src=x onerror=y>";
 
 #[test]
-fn no_text_gets_out_of_its_place() {
+fn text_is_escaped_everywhere() {
     let mut record = made_up::records().swap_remove(0);
     record.title = NASTY.to_owned();
     record.command = NASTY.to_owned();
@@ -48,7 +48,7 @@ fn no_text_gets_out_of_its_place() {
             name: NASTY.to_owned(),
             points: vec![SweepPoint {
                 at: 0.5,
-                score: Estimate::of(&[0.5, 0.6], 1),
+                score: Estimate::from_values(&[0.5, 0.6], 1),
             }],
         }],
     }];
@@ -58,8 +58,8 @@ fn no_text_gets_out_of_its_place() {
     }];
     record.clusterings = vec![Clustering {
         method: NASTY.to_owned(),
-        acc: Estimate::of(&[0.5], 0),
-        others: vec![(NASTY.to_owned(), Estimate::of(&[0.5], 0))],
+        acc: Estimate::from_values(&[0.5], 0),
+        others: vec![(NASTY.to_owned(), Estimate::from_values(&[0.5], 0))],
         ..Clustering::default()
     }];
     let plain = render(&[Record::new(Kind::Train, "plain")]).unwrap();

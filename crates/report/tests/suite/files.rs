@@ -7,7 +7,7 @@ use egg_report::{Epoch, Error, Kind, Losses, Method, Record, Repetition};
 use crate::made_up;
 
 #[test]
-fn what_is_written_is_read() {
+fn records_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     for (i, record) in made_up::records().into_iter().enumerate() {
         let path = folder.path().join(format!("{i}.json"));
@@ -23,7 +23,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn what_is_not_finite_is_written_too() {
+fn non_finite_numbers_round_trip() {
     let mut record = Record::new(Kind::Train, "diverged");
     let epoch = |epoch, train_loss| Epoch {
         epoch,
@@ -58,7 +58,7 @@ fn what_is_not_finite_is_written_too() {
 }
 
 #[test]
-fn unknown_fields_are_skipped_and_missing_ones_empty() {
+fn unknown_fields_are_ignored_and_missing_ones_default() {
     let text = r#"{"format": "egg-record", "version": 1, "title": "old", "from the future": [1, 2],
         "methods": [{"name": "EGG", "colour": "red", "repetitions": [{"test": 0.5, "epochs": [{"epoch": 1}]}]}]}"#;
     let record = Record::parse(text, Path::new("run.json")).unwrap();
@@ -69,7 +69,7 @@ fn unknown_fields_are_skipped_and_missing_ones_empty() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn invalid_records_are_refused_naming_the_fault() {
     let parse = |text: &str| Record::parse(text, Path::new("some/run.json")).unwrap_err();
     let later = parse(r#"{"format": "egg-record", "version": 99, "methods": "new shape"}"#);
     assert!(matches!(later, Error::Version { found: 99, .. }), "{later}");

@@ -1,4 +1,4 @@
-//! Runs that never were: to look at the page, and to test it.
+//! Made-up runs, to inspect the page and to test it.
 
 use egg_report::{
     Clustering, Confusion, Data, Embedding, Epoch, Estimate, Kind, Losses, Method, RankBin, Ranks, Record,
@@ -151,7 +151,7 @@ pub(crate) fn records() -> Vec<Record> {
         ("k-means+EGG 0.8, spectral", 0.606, Some(0.83)),
     ] {
         let measure = |rng: &mut ChaCha8Rng, level: f64| {
-            Estimate::of(&(0..10).map(|_| level + 0.02 * noise(rng)).collect::<Vec<_>>(), 1)
+            Estimate::from_values(&(0..10).map(|_| level + 0.02 * noise(rng)).collect::<Vec<_>>(), 1)
         };
         second.clusterings.push(Clustering {
             method: name.to_owned(),
@@ -186,7 +186,10 @@ pub(crate) fn records() -> Vec<Record> {
                 let level = top - 0.12 * (at - 0.75) * (at - 0.75);
                 SweepPoint {
                     at,
-                    score: Estimate::of(&(0..5).map(|_| level + 0.01 * noise(rng)).collect::<Vec<_>>(), 1),
+                    score: Estimate::from_values(
+                        &(0..5).map(|_| level + 0.01 * noise(rng)).collect::<Vec<_>>(),
+                        1,
+                    ),
                 }
             })
             .collect(),
@@ -206,8 +209,8 @@ pub(crate) fn records() -> Vec<Record> {
                 ("hidden".to_owned(), ["32", "64"][i as usize % 2].to_owned()),
                 ("r".to_owned(), ["0.5", "0.8"][(i / 6) as usize % 2].to_owned()),
             ],
-            validation: Estimate::of(&[0.79 - 0.002 * f64::from(i), 0.80 - 0.003 * f64::from(i)], 1),
-            test: (i == 0).then(|| Estimate::of(&[0.78, 0.79], 1)),
+            validation: Estimate::from_values(&[0.79 - 0.002 * f64::from(i), 0.80 - 0.003 * f64::from(i)], 1),
+            test: (i == 0).then(|| Estimate::from_values(&[0.78, 0.79], 1)),
             chosen: i == 0,
         })
         .collect();

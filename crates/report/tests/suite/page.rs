@@ -1,11 +1,11 @@
-//! What is on a page.
+//! The content of a page.
 
 use egg_report::{Clustering, Embedding, Estimate, Kind, Method, Record, Repetition, render};
 
 use crate::made_up;
 
 #[test]
-fn everything_is_there() {
+fn page_contains_every_section() {
     let records = made_up::records();
     let page = render(&records).unwrap();
     for words in [
@@ -76,7 +76,7 @@ fn runs_on_the_same_data_are_compared() {
     let page = render(&[first.clone(), elsewhere]).unwrap();
     assert!(!page.contains("against EGG"));
 
-    // The same name twice: told apart by the runs' titles.
+    // The same name twice: distinguished by the runs' titles.
     let page = render(&[first.clone(), run("again", "EGG", [0.7, 0.7, 0.7])]).unwrap();
     assert!(page.contains("EGG (one)") && page.contains("EGG (again)"));
     let page = render(&[first.clone(), first]).unwrap();
@@ -84,18 +84,18 @@ fn runs_on_the_same_data_are_compared() {
 }
 
 #[test]
-fn equal_scores_are_said_to_be_equal_and_the_reference_is_first() {
+fn equal_scores_are_reported_equal_and_the_reference_is_first() {
     let page = render(&[run("one", "sum", [1.0; 3]), run("two", "egg 0.8", [1.0; 3])]).unwrap();
     assert!(page.contains("egg 0.8 and sum share the highest mean test accuracy: 100.00 \u{b1}\u{a0}0.00%."));
     assert!(page.contains("egg 0.8 does the same as sum on every split."));
     assert!(!page.contains("not told apart"));
     assert!(page.find(">egg 0.8</span>").unwrap() < page.find(">sum</span>").unwrap());
-    // No axis reaches beyond all of it.
+    // No axis reaches beyond 100 %.
     assert!(page.contains(">100.0<") && !page.contains(">100.2<"));
 }
 
 #[test]
-fn a_standalone_chart_carries_its_colours() {
+fn standalone_chart_contains_its_colours() {
     let records = made_up::records();
     let methods: Vec<&Method> = records[0].methods.iter().collect();
     let chart = egg_report::svg::loss_curves(&methods, &[0, 1, 2, 3, 4])
@@ -118,13 +118,13 @@ fn one_run_has_no_deviation_and_no_mean_of_runs() {
 
 /// Clusters are not tested: nothing was held out.
 #[test]
-fn clusterings_have_their_own_axes() {
+fn clusterings_have_separate_axes() {
     let mut record = Record::new(Kind::Cluster, "clusters");
     record.protocol = "paper".to_owned();
     record.clusterings.push(Clustering {
         method: "k-means".to_owned(),
-        acc: Estimate::of(&[0.5, 0.75], 0),
-        nmi: Estimate::of(&[0.25, 0.5], 0),
+        acc: Estimate::from_values(&[0.5, 0.75], 0),
+        nmi: Estimate::from_values(&[0.25, 0.5], 0),
         ..Clustering::default()
     });
     let page = render(&[record]).unwrap();
@@ -134,7 +134,7 @@ fn clusterings_have_their_own_axes() {
 }
 
 #[test]
-fn no_class_looks_like_none() {
+fn classes_look_different_from_no_class() {
     let picture = |class: Option<u32>| {
         let (numbers, classes) = ((0..40u8).map(f32::from).collect(), vec![class; 20]);
         let mut embedding = Embedding::new("graphs", 2, numbers, classes).unwrap();

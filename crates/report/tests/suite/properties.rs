@@ -1,4 +1,4 @@
-//! Nothing panics, whatever a file says, and what is written is read again.
+//! Arbitrary files never cause a panic, and records round-trip.
 
 use std::path::Path;
 
@@ -194,7 +194,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_records_make_a_page(records in vec(record(), 1..3)) {
+    fn arbitrary_records_render_a_page(records in vec(record(), 1..3)) {
         let page = render(&records).unwrap();
         prop_assert!(page.ends_with("</html>\n"));
         prop_assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
@@ -202,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn any_record_is_read_again(record in record()) {
+    fn arbitrary_records_round_trip(record in record()) {
         let json = record.to_json().unwrap();
         let read = Record::parse(&json, Path::new("run.json")).unwrap();
         // NaN is not equal to itself, but is written the same.
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC*") {
+    fn arbitrary_text_never_panics(text in "\\PC*") {
         let _ = Record::parse(&text, Path::new("run.json"));
     }
 }

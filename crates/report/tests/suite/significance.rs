@@ -18,7 +18,7 @@ fn method(name: &str, scores: &[f64], parts: (u64, u64, u64)) -> Method {
 }
 
 #[test]
-fn order_of_repetitions_does_not_matter_and_missing_splits_are_left_out() {
+fn comparison_ignores_repetition_order_and_missing_splits() {
     let parts = (80, 10, 10);
     let first = method("a", &[0.7, 0.8, 0.75, 0.9], parts);
     let second = method("b", &[0.72, 0.7, 0.7, 0.8], parts);
@@ -45,7 +45,7 @@ fn repetitions_on_one_split_are_paired_in_order() {
 }
 
 #[test]
-fn verdicts() {
+fn verdicts_match_hand_calculation() {
     let parts = (90, 0, 10);
     let same = compare(&method("a", &[0.5, 0.6], parts), &method("b", &[0.5, 0.6], parts)).unwrap();
     assert_eq!(same.verdict(same.p, false), Verdict::Same);

@@ -167,7 +167,7 @@ fn print(record: &ClusterRecord) {
     println!("|---|---|---|---|---|---|---|---|");
     for name in record.subject.methods.keys() {
         let of = |value: &dyn Fn(&ClusterReport) -> Option<f64>| {
-            let summary = Summary::of(&record.values(name, value), 0);
+            let summary = Summary::from_values(&record.values(name, value), 0);
             summary.map_or("-".to_owned(), |summary| summary.to_string())
         };
         println!(

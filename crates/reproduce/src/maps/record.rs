@@ -90,9 +90,9 @@ impl MapRecord {
             values,
         } = drawn;
         let mut embedding = Embedding::new(of, columns, values, self.classes.clone())?;
-        let rows = embedding.like_their_neighbours(NEIGHBOURS);
+        let rows = embedding.agrees_with_neighbours(NEIGHBOURS);
         embedding.reduce(self.classes.len(), seed);
-        let places = embedding.like_their_neighbours(NEIGHBOURS);
+        let places = embedding.agrees_with_neighbours(NEIGHBOURS);
         let map = embedding.map.unwrap_or_default();
         if map.x.len() != self.classes.len() || map.x.is_empty() {
             return Err(Error::measurement(format!(

@@ -103,7 +103,9 @@ fn overview(
 fn overview_column(records: &[(&str, Option<RunRecord>)], paper: &Column) -> Vec<String> {
     let judged = against_the_paper(records, paper);
     let cell = |((pooling, record), judged): (&(&str, Option<RunRecord>), Option<Judged>)| {
-        let ours = record.as_ref().and_then(|record| Summary::of(&tests(record), 0));
+        let ours = record
+            .as_ref()
+            .and_then(|record| Summary::from_values(&tests(record), 0));
         let mut text = ours.map_or("missing".to_owned(), |ours| format!("{ours:.1}"));
         if let Some(theirs) = paper.get(*pooling) {
             let mark = match judged.map(|judged| judged.verdict()) {
@@ -211,10 +213,10 @@ fn row(rows: &mut String, cell: &Cell, record: &RunRecord, theirs: Option<Summar
         rows,
         "| {} | {} | {} | {} | {difference} | {told} | {} | {} | [record](results/training/{}) |",
         cell.pooling,
-        text(Summary::of(&values, ddof)),
+        text(Summary::from_values(&values, ddof)),
         values.len(),
         text(theirs),
-        text(Summary::of(&validations(record), ddof)),
+        text(Summary::from_values(&validations(record), ddof)),
         settings(record),
         cell.file(),
     );

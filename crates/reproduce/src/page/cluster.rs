@@ -65,7 +65,7 @@ impl Measure {
     }
 
     fn summary(&self, record: &ClusterRecord, method: &str) -> Option<Summary> {
-        Summary::of(&self.values(record, method), 0)
+        Summary::from_values(&self.values(record, method), 0)
     }
 
     fn published(&self, row: &Row) -> Option<Summary> {
@@ -192,7 +192,7 @@ fn about(page: &mut String, record: &ClusterRecord) {
     }
     page.push('.');
     let auc = repetitions.iter().filter_map(|one| Some(one.test?.roc_auc));
-    if let Some(auc) = Summary::of(&auc.collect::<Vec<f64>>(), 0) {
+    if let Some(auc) = Summary::from_values(&auc.collect::<Vec<f64>>(), 0) {
         let _ = write!(page, " Test AUC of held-out edges {auc}.");
     }
     page.push_str("\n\n");
@@ -226,7 +226,7 @@ fn row(page: &mut String, record: &ClusterRecord, method: &str, name: &str) {
         Some(summary) => summary.to_string(),
         None => "missing".into(),
     });
-    let captured = Summary::of(&record.values(method, |report| Some(report.captured)), 0);
+    let captured = Summary::from_values(&record.values(method, |report| Some(report.captured)), 0);
     let captured = captured.map_or("-".into(), |summary| format!("{:.2} %", 100.0 * summary.mean));
     let kept = kept(record, method);
     let _ = writeln!(page, "| {name}{kept} | {} | {captured} |", cells.join(" | "));

@@ -27,7 +27,7 @@ pub(super) fn drawn(results: &Path) -> Result<Vec<(String, String)>> {
             let Some(record) = find(&places.sensitivity(architecture, threshold))? else {
                 continue;
             };
-            if let Some(spread) = Summary::of(&tests(&record), 0) {
+            if let Some(spread) = Summary::from_values(&tests(&record), 0) {
                 points.push((threshold, spread.mean));
                 let deviation = spread.deviation.unwrap_or(0.0);
                 band.push((spread.mean - deviation, spread.mean + deviation));
@@ -107,7 +107,7 @@ fn mean_curve(record: &Curves, of: Of, factor: f64, name: &str) -> Series {
             .iter()
             .filter_map(|curve| Some(factor * curve.get(epoch)?))
             .collect();
-        if let Some(spread) = Summary::of(&values, 0).filter(|_| values.len() > 1) {
+        if let Some(spread) = Summary::from_values(&values, 0).filter(|_| values.len() > 1) {
             points.push((epoch as f64 + 1.0, spread.mean));
             let deviation = spread.deviation.unwrap_or(0.0);
             band.push((spread.mean - deviation, spread.mean + deviation));
@@ -167,7 +167,7 @@ fn by_threshold(results: &Path) -> Result<String> {
         let _ = write!(table, "| {}-EGG |", architecture.name().to_uppercase());
         for threshold in THRESHOLDS {
             let record = find(&places.sensitivity(architecture, threshold))?;
-            let ours = record.and_then(|record| Summary::of(&tests(&record), 0));
+            let ours = record.and_then(|record| Summary::from_values(&tests(&record), 0));
             let _ = write!(
                 table,
                 " {} |",

@@ -124,9 +124,9 @@ fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> 
             one.pooling,
             tried(&one.record),
             setting(one.record.chosen.as_ref()),
-            text(Summary::of(&ours, 0)),
+            text(Summary::from_values(&ours, 0)),
             ours.len(),
-            text(Summary::of(&plain, 0)),
+            text(Summary::from_values(&plain, 0)),
             difference(gains[at].as_ref()),
             papers[at].map_or("-".into(), |theirs| format!("{theirs:.2}")),
         );
@@ -247,11 +247,11 @@ fn worth(page: &mut String, found: &[Searched]) {
         };
         let seen = seen(&one.record);
         let searched = seen.len();
-        let seen = Summary::of(&seen, 0);
+        let seen = Summary::from_values(&seen, 0);
         let tested = one.tested.as_ref();
         let all = tested.map(validations).unwrap_or_default();
-        let later = Summary::of(all.get(searched..).unwrap_or_default(), 0).filter(|_| searched > 0);
-        let test = Summary::of(&tested.map(tests).unwrap_or_default(), 0);
+        let later = Summary::from_values(all.get(searched..).unwrap_or_default(), 0).filter(|_| searched > 0);
+        let test = Summary::from_values(&tested.map(tests).unwrap_or_default(), 0);
         let number = |number: Option<f64>| number.map_or("-".into(), |number| format!("{number:.1}"));
         let signed = |number: Option<f64>| number.map_or("-".into(), |number| format!("{number:+.1}"));
         let _ = writeln!(
@@ -293,8 +293,8 @@ pub(super) fn number(search: &HalvingRecord, tested: Option<&RunRecord>, of: &st
     match of {
         "by-test" => by_test(search).map(|points| format!("{points:.1}")),
         "optimism" => {
-            let seen = Summary::of(&seen(search), 0)?;
-            let test = Summary::of(&tests(tested?), 0)?;
+            let seen = Summary::from_values(&seen(search), 0)?;
+            let test = Summary::from_values(&tests(tested?), 0)?;
             Some(format!("{:.1}", 100.0 * seen.mean - test.mean))
         }
         "test-range" => {

@@ -33,7 +33,7 @@ impl Pooled {
                     protocol: Protocol::Paper,
                 };
                 let record = find(&cell.record(results))?;
-                let ours = record.and_then(|record| Summary::of(&tests(&record), 0));
+                let ours = record.and_then(|record| Summary::from_values(&tests(&record), 0));
                 if let (Some(ours), Some(theirs)) = (ours, paper.get(dataset, pooling)) {
                     differences.push(ours.mean - theirs.mean);
                 }
@@ -66,7 +66,7 @@ impl Pooled {
             "cells" => self.differences.len().to_string(),
             "lower" => self.lower().to_string(),
             "higher" => self.higher().to_string(),
-            "mean" => format!("{:+.1}", Summary::of(&self.differences, 0)?.mean),
+            "mean" => format!("{:+.1}", Summary::from_values(&self.differences, 0)?.mean),
             "p" => probability(self.p()),
             _ => return None,
         })

@@ -84,7 +84,7 @@ pub(super) fn compare(first: &RunRecord, second: &RunRecord) -> Option<Compariso
 
 /// A record of graph classification and what the paper has.
 pub(super) fn compare_with_published(record: &RunRecord, theirs: &Summary) -> Option<Comparison> {
-    let ours = Summary::of(&tests(record), 0)?;
+    let ours = Summary::from_values(&tests(record), 0)?;
     welch(&ours, theirs, test_over_train(record))
 }
 
@@ -138,7 +138,7 @@ fn test_over_train(record: &RunRecord) -> f64 {
         .into_iter()
         .map(|(train, test)| test as f64 / train as f64)
         .collect();
-    Summary::of(&ratios, 0).map_or(0.0, |ratios| ratios.mean)
+    Summary::from_values(&ratios, 0).map_or(0.0, |ratios| ratios.mean)
 }
 
 /// Whether all repetitions are on one split.

@@ -51,11 +51,11 @@ fn number(results: &Path, name: &str) -> Result<String> {
         [folder @ ("training" | "sensitivity"), cell] => {
             // As in the cell's table.
             let ddof = usize::from(cell.ends_with("-fair"));
-            Summary::of(&tests(&RunRecord::load(path(folder, cell))?), ddof).map(percent)
+            Summary::from_values(&tests(&RunRecord::load(path(folder, cell))?), ddof).map(percent)
         }
         ["grid", name, "test"] => {
             let chosen = RunRecord::load(path("grid", &format!("{name}-chosen")))?;
-            Summary::of(&tests(&chosen), 0).map(percent)
+            Summary::from_values(&tests(&chosen), 0).map(percent)
         }
         ["grid", name, of] => {
             let tested = find(&path("grid", &format!("{name}-chosen")))?;
@@ -74,7 +74,7 @@ fn number(results: &Path, name: &str) -> Result<String> {
         ["cluster", record, method, of] => {
             let of = Measure::named(of).ok_or_else(unknown)?;
             let numbers = of.values(&files::read(&path("cluster", record))?, method);
-            Summary::of(&numbers, 0).map(|summary| format!("{summary:.3}"))
+            Summary::from_values(&numbers, 0).map(|summary| format!("{summary:.3}"))
         }
         ["pooled", pooling, of] => Pooled::of(results, pooling)?.number(of),
         ["against", egg, other] => verdict_of_egg(results, egg, other)?,

@@ -1,4 +1,4 @@
-//! Short loops, shared with rayon's threads, which stay awake for the next one.
+//! Parallel loops and joins for short work, on rayon's threads, which spin-wait for the next one.
 //!
 //! For work that comes in many small pieces with a little in between, as the layers of a small
 //! network do. How many threads there are is what rayon says (`RAYON_NUM_THREADS`, or the pool
@@ -16,13 +16,13 @@ pub use parts::{Parts, parts};
 
 use spin_wait::Waiting;
 
-/// How many threads besides the calling one could work on `pieces` pieces at once.
+/// How many threads other than the calling one could work on `pieces` pieces at the same time.
 pub fn helpers(pieces: usize) -> usize {
     rayon::current_num_threads().min(pieces).saturating_sub(1)
 }
 
-/// Calls `work` on this thread and on up to `helpers` others at the same time, and
-/// comes back when all calls have.
+/// Calls `work` on this thread and on up to `helpers` others at the same time, and returns when all
+/// calls have returned.
 ///
 /// `work` takes pieces of what there is to do until nothing is left, so that it
 /// doesn't matter how many calls do something. Inside a pool, what no other thread has
@@ -47,7 +47,7 @@ pub fn helpers(pieces: usize) -> usize {
 /// ```
 ///
 /// # Panics
-/// If a call of `work` does, once all have come back.
+/// If a call of `work` does, once all have returned.
 pub fn parallel_for(helpers: usize, work: impl Fn() + Sync) {
     if helpers == 0 {
         return work();
@@ -57,23 +57,23 @@ pub fn parallel_for(helpers: usize, work: impl Fn() + Sync) {
         for _ in 0..helpers {
             scope.spawn(|_| {
                 work();
-                spin_wait::after_this_task();
+                spin_wait::spin_after_task();
             });
         }
         work();
     });
 }
 
-/// Two results, side by side if there is a thread for the first. As [`parallel_for`], it is
-/// meant to be called inside a pool.
+/// Runs two closures, in parallel if there is a thread for the first, and returns both results. As
+/// [`parallel_for`], it is meant to be called inside a pool.
 ///
 /// ```
 /// assert_eq!(egg_tensor::threads::join(|| 6 * 7, || "and this thread"), (42, "and this thread"));
 /// ```
 ///
 /// # Panics
-/// If one of the two does, once both have come back; on one thread the second is not
-/// begun if the first does.
+/// If one of the two does, once both have returned; on one thread the second is not begun if the
+/// first panics.
 pub fn join<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
     if rayon::current_num_threads() == 1 {
         return (first(), second());
@@ -83,7 +83,7 @@ pub fn join<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() 
     let second = rayon::in_place_scope(|scope| {
         scope.spawn(|_| {
             found = Some(first());
-            spin_wait::after_this_task();
+            spin_wait::spin_after_task();
         });
         second()
     });

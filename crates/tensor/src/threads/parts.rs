@@ -1,9 +1,9 @@
-//! Pieces of work that go to the same thread from one loop to the next.
+//! Work that stays on the same thread from one loop to the next.
 //!
 //! What a thread has written lies in the cache of its core, and another core reads it more
 //! slowly: on an AMD EPYC (Zen 5) 40 GB/s instead of 250. The layers of a network work on the
-//! same rows one after another; where each of them gives a row to whoever comes first,
-//! half of the rows are on the wrong core each time.
+//! same rows one after another; if each of them gives a row to the first free thread, half of the
+//! rows are on the wrong core each time.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -31,11 +31,10 @@ pub struct Parts<P> {
 }
 
 impl<P> Parts<P> {
-    /// As many parts as there are threads to work on them, each a stretch of the pieces,
-    /// of about the same number.
+    /// One part for each thread that can work on the pieces, contiguous and of about equal length.
     ///
-    /// Pieces are where their work is: of several loops over the same rows, those whose
-    /// pieces are in the order of the rows have about the same rows in the same part.
+    /// Loops over the same rows whose pieces are in the order of the rows have about the same rows
+    /// in the same part.
     pub fn even(pieces: impl ExactSizeIterator<Item = P>) -> Self {
         let (count, mut pieces) = (pieces.len(), pieces);
         let parts = parts(count);
@@ -43,8 +42,8 @@ impl<P> Parts<P> {
         Self::new((0..parts).map(|part| pieces.by_ref().take(length(part)).collect()))
     }
 
-    /// The parts that are given. A thread takes its own from the front, and of
-    /// others' from the back: a piece that takes long should stand in front.
+    /// These parts. A thread takes pieces of its own part from the front, and of others from the
+    /// back: long pieces should come first.
     pub fn new(parts: impl IntoIterator<Item = Vec<P>>) -> Self {
         let parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
         Self {
@@ -53,12 +52,12 @@ impl<P> Parts<P> {
         }
     }
 
-    /// How many threads besides the calling one could work on these.
+    /// How many threads other than the calling one could work on these.
     pub fn helpers(&self) -> usize {
         self.helpers
     }
 
-    /// The next piece for the thread that asks, until none is left.
+    /// The next piece for the calling thread, until there is none.
     pub fn next(&self) -> Option<P> {
         // Pieces are taken under the lock and worked on outside it: no panic leaves them half taken.
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,8 +70,8 @@ impl<P> Parts<P> {
     }
 }
 
-/// In how many parts `count` pieces are best given, one for each thread that could work
-/// on them, and at least one.
+/// The number of parts to divide `count` pieces into: one for each thread that could work on them,
+/// and at least one.
 pub fn parts(count: usize) -> usize {
     helpers(count) + 1
 }
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn own_pieces_come_first_from_the_front_then_others_from_the_back() {
+    fn thread_takes_own_pieces_from_the_front_then_others_from_the_back() {
         let pieces = || Parts::new([vec![1, 2, 3], vec![4, 5], vec![6, 7, 8, 9]]);
         // Outside any pool, as the first thread of one.
         assert_eq!(all(&pieces()), [1, 2, 3, 9, 8, 7, 5, 6, 4]);
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn even_parts_are_stretches_for_the_threads_there_are() {
+    fn even_parts_are_contiguous_and_one_per_thread() {
         for (threads, count) in [(1, 7), (2, 7), (3, 10), (4, 2), (2, 0), (2, 1)] {
             let first = pool(threads).broadcast(|_| Parts::even(0..count).next());
             let used = threads.min(count).max(1);
@@ -115,14 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn no_part_is_no_piece() {
+    fn no_parts_yield_no_piece() {
         assert!(all(&Parts::<u8>::new([])).is_empty());
         assert_eq!(Parts::<u8>::new([]).helpers(), 0);
     }
 
-    /// Two threads that work side by side have each their own half, loop after loop.
+    /// Each of two threads gets the same half in every loop.
     #[test]
-    fn a_piece_stays_with_its_thread() {
+    fn piece_stays_with_its_thread_across_loops() {
         let barrier = Barrier::new(2);
         pool(2).install(|| {
             for _ in 0..100 {

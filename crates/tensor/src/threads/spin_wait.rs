@@ -1,36 +1,35 @@
-//! A thread that has helped spins for a moment, waiting for the next piece of work.
+//! Spin-waiting: a thread that has helped stays awake for a moment, waiting for the next task.
 //!
 //! A step of training is dozens of loops of some ten microseconds with a little
 //! work between them. rayon's threads fall asleep in that time, and waking one
 //! takes as long as such a loop: an epoch of GCN-EGG on PROTEINS on two threads
 //! took 1.12 times as long.
 //!
-//! A thread that spins does what else there is to do, whatever it is. A thread that waits in
+//! A spinning thread runs any task of its pool. A thread that waits in
 //! [`parallel_for`](super::parallel_for) or [`join`](super::join) for others does not spin:
-//! it has to go on when they are done. One that waits in `rayon::join` or `scope` can't
-//! be told from one that has nothing to do; if it helps somebody there, it may go on
-//! later by the length of one task and what [`LIMIT`] allows.
+//! it has to continue when they are done. One that waits in `rayon::join` or `scope` looks like an
+//! idle one; if it helps there, it may continue later by the length of one task and [`BUSY_LIMIT`].
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use rayon::Yield;
 
-/// How long nothing has to come before a thread goes to sleep.
-const PATIENCE: Duration = Duration::from_micros(200);
+/// A thread goes to sleep after this long without a task.
+const IDLE_LIMIT: Duration = Duration::from_micros(200);
 
-/// After so long no further task is begun.
-const LIMIT: Duration = Duration::from_millis(5);
+/// No further task is begun after this long.
+const BUSY_LIMIT: Duration = Duration::from_millis(5);
 
 thread_local! {
     static SPINS: Cell<bool> = const { Cell::new(false) };
     static WAITS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// To be called at the end of a task: when it is over, its thread waits for more.
+/// Called at the end of a task: afterwards its thread spin-waits for the next one.
 ///
-/// The wait is a task by itself, since nobody may have to wait for it.
-pub(crate) fn after_this_task() {
+/// The wait is a task of its own, so that no thread has to wait for it.
+pub(crate) fn spin_after_task() {
     if SPINS.get() || WAITS.get() > 0 {
         return;
     }
@@ -38,14 +37,14 @@ pub(crate) fn after_this_task() {
         return;
     };
     rayon::spawn(move || {
-        // Another thread may have taken it, or this one at a time when it waits for somebody.
+        // Another thread may have taken it, or this one while it waits for others.
         if rayon::current_thread_index() == Some(here) && WAITS.get() == 0 {
             spin();
         }
     });
 }
 
-/// Does what there is to do, until there has been nothing for a while.
+/// Runs tasks until there has been none for [`IDLE_LIMIT`].
 fn spin() {
     let Some(_spinning) = Spinning::begin() else {
         return;
@@ -55,17 +54,16 @@ fn spin() {
     while let Some(done) = rayon::yield_now() {
         let now = Instant::now();
         match done {
-            Yield::Executed if now - start > LIMIT => break,
+            Yield::Executed if now - start > BUSY_LIMIT => break,
             Yield::Executed => busy = now,
-            Yield::Idle if now - busy > PATIENCE => break,
+            Yield::Idle if now - busy > IDLE_LIMIT => break,
             // Another program's thread may want this core.
             Yield::Idle => std::thread::yield_now(),
         }
     }
 }
 
-/// One at a time on a thread: tasks that are done while it waits are not to wait
-/// on top of it.
+/// At most one spin-wait per thread: tasks that run during it must not start another.
 struct Spinning;
 
 impl Spinning {
@@ -85,7 +83,7 @@ impl Drop for Spinning {
     }
 }
 
-/// As long as it lives, its thread has others to wait for.
+/// While it exists, its thread waits for others.
 pub(crate) struct Waiting;
 
 impl Waiting {
@@ -115,20 +113,20 @@ mod tests {
     pub(super) static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
     #[test]
-    fn a_thread_spins_once_at_a_time() {
+    fn thread_does_not_spin_recursively() {
         let first = Spinning::begin();
         assert!(first.is_some());
         assert!(Spinning::begin().is_none());
         assert!(
             Spinning::begin().is_none(),
-            "who was refused has not ended the first"
+            "a refused one has not ended the first"
         );
         drop(first);
         assert!(Spinning::begin().is_some());
     }
 
     #[test]
-    fn a_thread_that_helped_spins() {
+    fn thread_spins_after_helping() {
         let (pool, barrier) = (pool(2), Barrier::new(2));
         let before = BEGUN.load(Ordering::Relaxed);
         for _ in 0..1000 {
@@ -143,7 +141,7 @@ mod tests {
     }
 
     /// Calls `work` in a pool of two whose other thread has something else to do.
-    fn with_nobody_to_help(work: impl FnOnce() + Send) {
+    fn with_no_idle_helper(work: impl FnOnce() + Send) {
         /// Even if `work` panics.
         struct Over<'a>(&'a AtomicBool);
         impl Drop for Over<'_> {
@@ -169,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_piles_up_where_nobody_helps() {
-        with_nobody_to_help(|| {
+    fn spin_tasks_do_not_pile_up_without_helpers() {
+        with_no_idle_helper(|| {
             for _ in 0..1000 {
                 parallel_for(1, || ());
                 join(|| (), || ());
             }
-            assert_eq!(rayon::yield_local(), Some(Yield::Idle), "a task was left behind");
+            assert_eq!(rayon::yield_local(), Some(Yield::Idle), "a task is still queued");
         });
     }
 }

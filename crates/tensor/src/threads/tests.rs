@@ -11,7 +11,7 @@ pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
     pool.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// The pieces 0 to `count`, each as often as it was worked on.
+/// For each of the pieces 0 to `count`, how often it was run.
 fn worked(count: usize) -> Vec<usize> {
     let next = AtomicUsize::new(0);
     let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
@@ -24,7 +24,7 @@ fn worked(count: usize) -> Vec<usize> {
 }
 
 #[test]
-fn every_piece_is_worked_once_from_inside_a_pool_and_from_outside() {
+fn every_piece_runs_once_inside_and_outside_a_pool() {
     for count in [0, 1, 2, 3, 1000] {
         assert_eq!(worked(count), vec![1; count]);
         for threads in [1, 2, 5] {
@@ -34,7 +34,7 @@ fn every_piece_is_worked_once_from_inside_a_pool_and_from_outside() {
 }
 
 #[test]
-fn others_do_help() {
+fn other_threads_help() {
     // Whether two calls have met within ten seconds, which those of one thread can't.
     let met = |both_call: &(dyn Fn(&(dyn Fn() + Sync)) + Sync)| {
         let (calls, met) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -62,17 +62,16 @@ fn others_do_help() {
 }
 
 #[test]
-fn two_results_come_in_their_order_on_any_number_of_threads() {
+fn join_returns_results_in_order_on_any_number_of_threads() {
     for threads in [1, 2, 3] {
         let found = pool(threads).install(|| join(|| "first", || 2));
         assert_eq!(found, ("first", 2));
     }
 }
 
-/// Loops in loops, in parallel iterators, on more threads than there are cores: nobody
-/// waits for a thread that waits for somebody else.
+/// Loops in loops, in parallel iterators, on more threads than there are cores: no deadlock.
 #[test]
-fn nested_loops_come_to_an_end() {
+fn nested_loops_terminate() {
     for threads in [2, 3, 8] {
         let total: usize = pool(threads).install(|| {
             let each = |seed: usize| {
@@ -95,7 +94,7 @@ fn nested_loops_come_to_an_end() {
 
 #[test]
 #[should_panic(expected = "not the caller")]
-fn a_panic_of_a_helper_comes_through() {
+fn panic_of_a_helper_reaches_the_caller() {
     let barrier = Barrier::new(2);
     pool(2).install(|| {
         let caller = std::thread::current().id();

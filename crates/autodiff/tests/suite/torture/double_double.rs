@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_third_and_a_root_have_thirty_digits() {
+    fn double_double_has_thirty_digits() {
         let three = Double::of(3.0);
         let off = Double::ONE.over(three) * three - Double::ONE;
         assert!(off.value().abs() < EPS, "{off:?}");

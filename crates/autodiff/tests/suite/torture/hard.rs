@@ -19,7 +19,7 @@ fn clear_cut<T: Number>() -> f64 {
     if T::GRAM_IS_EXACT { 1e-2 } else { 1e-3 }
 }
 
-/// What the conditioning allows the projector to be off by.
+/// The error of the projector that the conditioning allows.
 ///
 /// f32 data are decomposed in f64, by their Gram matrix: what is left is the
 /// rounding of the result, and the noise of that matrix over the gap of its
@@ -43,7 +43,7 @@ fn allowed<T: Number>(reference: &Reference, p: usize, is_whole_space: bool) -> 
 
 /// How far a computed singular value may be off: an SVD's by eps of the largest,
 /// the root of a Gram matrix's eigenvalue by more the smaller it is.
-fn wobble<T: Number>(sigma: f64, first: f64) -> f64 {
+fn singular_value_error<T: Number>(sigma: f64, first: f64) -> f64 {
     let noise = 16.0 * f64::EPSILON;
     if T::GRAM_IS_EXACT {
         noise * first * first / (sigma + noise.sqrt() * first)
@@ -52,13 +52,15 @@ fn wobble<T: Number>(sigma: f64, first: f64) -> f64 {
     }
 }
 
-/// Whether the rank hangs on a value that lies within rounding of a bound. (Bounds
+/// Whether the rank depends on a value that lies within rounding of a bound. (Bounds
 /// are raised by the noise of the input.)
-fn hangs_on_rounding<T: Number>(rule: RankRule, sigma: &[f64]) -> bool {
+fn rank_depends_on_rounding<T: Number>(rule: RankRule, sigma: &[f64]) -> bool {
     let first = sigma[0];
     let norm = norm(sigma);
     let noise = (2.0 * T::OF.eps * norm).max(16.0 * f64::EPSILON * first);
-    let near = |a: f64, b: f64, sigma: f64| (a - b).abs() <= 2.0 * wobble::<T>(sigma, first) + 1e-12 * b;
+    let near = |a: f64, b: f64, sigma: f64| {
+        (a - b).abs() <= 2.0 * singular_value_error::<T>(sigma, first) + 1e-12 * b
+    };
     let any_near = |bound: f64| sigma.iter().any(|sigma| near(*sigma, bound + noise, *sigma));
     let any_sum_near = |wanted: f64, slack: f64, power: i32| {
         let mut sum = 0.0;
@@ -77,7 +79,10 @@ fn hangs_on_rounding<T: Number>(rule: RankRule, sigma: &[f64]) -> bool {
         RankRule::Relative(r) => any_near(r * first),
         RankRule::Energy(r) => {
             let total: f64 = sigma.iter().sum();
-            let slack: f64 = sigma.iter().map(|sigma| wobble::<T>(*sigma, first)).sum();
+            let slack: f64 = sigma
+                .iter()
+                .map(|sigma| singular_value_error::<T>(*sigma, first))
+                .sum();
             any_sum_near(r * total - noise, 2.0 * slack + 1e-11 * total, 1)
         }
         RankRule::Squares(r) => {
@@ -92,7 +97,7 @@ fn norm(sigma: &[f64]) -> f64 {
     sigma.iter().map(|sigma| sigma * sigma).sum::<f64>().sqrt()
 }
 
-/// Memory that goes from one matrix to the next, as in a training loop.
+/// Memory that is reused from matrix to matrix, as in a training loop.
 #[derive(Default)]
 pub(crate) struct Memory {
     factors: Factors,
@@ -135,10 +140,10 @@ pub(crate) fn judge<T: Number>(
         RankRule::Threshold(r) => RankRule::Threshold((r / scale).min(f64::MAX)),
         other => other,
     };
-    let hangs = hangs_on_rounding::<T>(scaled_rule, &sigma);
+    let ambiguous = rank_depends_on_rounding::<T>(scaled_rule, &sigma);
     match scaled_rule.choose_for::<T>(&sigma, m, norm(&sigma)) {
         Ok(choice) if choice.p == p => {}
-        Ok(_) if hangs => tally.on_the_edge += 1,
+        Ok(_) if ambiguous => tally.on_the_edge += 1,
         Ok(choice) => tally.fail(format!("p = {p}, not {}: {}", choice.p, about())),
         Err(error) => tally.fail(format!("{error}: {}", about())),
     }
@@ -170,7 +175,7 @@ pub(crate) fn judge<T: Number>(
             let moved = frobenius(&wide, &other) / (2.0 * allowed_error);
             tally.note(Measure::Permuted, moved, about);
         }
-        Ok(()) if hangs => tally.on_the_edge += 1,
+        Ok(()) if ambiguous => tally.on_the_edge += 1,
         Ok(()) => tally.fail(format!("another p for another order: {}", about())),
         Err(error) => tally.fail(format!("{error}: {}", about())),
     }
@@ -183,7 +188,7 @@ pub(crate) fn judge<T: Number>(
     tally.require(gradient.iter().all(|entry| entry.is_finite()), || {
         format!("gradient not finite: {}", about())
     });
-    // What training has: the triangle alone, and its gradient.
+    // As in training: only the triangle, and its gradient.
     let length = Flatten::length(m);
     let (mut flat, mut by_triangle) = (vec![T::rounded(0.0); length], Array2::zeros(h.dim()));
     let weights_of_g = ndarray::Array1::from(upper_weights(&g));
@@ -231,7 +236,7 @@ pub(crate) fn judge<T: Number>(
     }
 }
 
-/// The fused operation gives the same bits, forwards and backwards.
+/// The fused operation is bit-identical, forwards and backwards.
 fn through_the_tape<T: Number>(
     specimen: &Specimen<T>,
     rule: RankRule,

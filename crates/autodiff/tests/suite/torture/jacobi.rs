@@ -1,5 +1,5 @@
-//! The reference: a one-sided Jacobi SVD in double-double arithmetic. Nothing of
-//! it is shared with what it judges.
+//! The reference: a one-sided Jacobi SVD in double-double arithmetic. It shares no code with what
+//! it tests.
 
 use ndarray::Array2;
 
@@ -71,8 +71,8 @@ impl Reference {
     }
 }
 
-/// n >= m: the columns are turned until they are orthogonal, and the identity is
-/// turned with them, into the directions.
+/// n >= m: the columns are rotated until they are orthogonal, and the identity is rotated with
+/// them, into the directions.
 #[inline(always)]
 fn by_columns(h: &[Double], rows: usize, columns: usize) -> Reference {
     let mut vectors: Vec<Double> = (0..rows * columns)
@@ -88,7 +88,7 @@ fn by_columns(h: &[Double], rows: usize, columns: usize) -> Reference {
     sorted(columns, &lengths, &turned)
 }
 
-/// n < m: the rows are turned until they are orthogonal; they are the directions
+/// n < m: the rows are rotated until they are orthogonal; they are the directions
 /// times the singular values.
 #[inline(always)]
 fn by_rows(h: &[Double], rows: usize, columns: usize) -> Reference {
@@ -118,7 +118,7 @@ fn sorted(columns: usize, lengths: &[Double], directions: &[Double]) -> Referenc
     }
 }
 
-/// Turns pairs of vectors of `len` numbers until all are orthogonal, and the
+/// Rotates pairs of vectors of `len` numbers until all are orthogonal, and the
 /// companions of `width` numbers with them.
 #[inline(always)]
 fn orthogonalise(vectors: &mut [Double], len: usize, companions: &mut [Double], width: usize) {
@@ -142,10 +142,10 @@ fn orthogonalise(vectors: &mut [Double], len: usize, companions: &mut [Double], 
                 }
                 turned = true;
                 let (cosine, sine) = rotation(aa, bb, ab);
-                turn(a, b, cosine, sine);
+                rotate(a, b, cosine, sine);
                 if width > 0 {
                     let (a, b) = pair(companions, width, i, j);
-                    turn(a, b, cosine, sine);
+                    rotate(a, b, cosine, sine);
                 }
             }
         }
@@ -173,7 +173,7 @@ fn rotation(aa: Double, bb: Double, ab: Double) -> (Double, Double) {
 }
 
 #[inline(always)]
-fn turn(a: &mut [Double], b: &mut [Double], cosine: Double, sine: Double) {
+fn rotate(a: &mut [Double], b: &mut [Double], cosine: Double, sine: Double) {
     for (a, b) in a.iter_mut().zip(b) {
         let (before, other) = (*a, *b);
         *a = cosine * before - sine * other;
@@ -189,7 +189,7 @@ fn pair(vectors: &mut [Double], len: usize, i: usize, j: usize) -> (&mut [Double
 
 #[inline(always)]
 fn dot(a: &[Double], b: &[Double]) -> Double {
-    // Four sums, so that one addition need not wait for another.
+    // Four partial sums, so that one addition need not wait for another.
     let mut sums = [Double::ZERO; 4];
     let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
     for (a, b) in a4.remainder().iter().zip(b4.remainder()) {
@@ -215,7 +215,7 @@ mod tests {
     /// The Hilbert matrix of order 6; its least singular value from 80-digit
     /// arithmetic (condition number 1.4951e7).
     #[test]
-    fn of_a_matrix_whose_values_are_known() {
+    fn jacobi_finds_known_singular_values() {
         let hilbert = Array2::from_shape_fn((6, 6), |(row, column)| 1.0 / (row + column + 1) as f64);
         for h in [hilbert.clone(), hilbert.slice(ndarray::s![..4, ..]).to_owned()] {
             let reference = Reference::of_numbers(&h);
@@ -238,9 +238,9 @@ mod tests {
     }
 
     /// A rotation of three directions with values 1, 1e-10 and 1e-20, made in
-    /// full precision: each value comes back to many digits of its own.
+    /// full precision: each value is recovered to many of its own digits.
     #[test]
-    fn small_values_beside_large_ones() {
+    fn jacobi_keeps_small_values_next_to_large_ones() {
         let (c, s) = (Double::of(0.6), Double::of(0.8));
         let mut h = vec![Double::ZERO; 9];
         for (at, value) in [(0, 1.0), (4, 1e-10), (8, 1e-20)] {
@@ -248,7 +248,7 @@ mod tests {
         }
         for (i, j) in [(0, 1), (1, 2), (0, 2)] {
             let (a, b) = pair(&mut h, 3, i, j);
-            turn(a, b, c, s);
+            rotate(a, b, c, s);
         }
         // The pair (0.6, 0.8) is of length 1 to rounding of an f64 only.
         let found = Reference::of(&h, 3, 3);

@@ -1,4 +1,4 @@
-//! Numerical torture: random matrices from a zoo of shapes and degeneracies, each
+//! A numerical stress test: random matrices of many shapes and degeneracies, each
 //! in f32 or f64, with a rule of each kind and a soft cut, against an SVD in
 //! double-double arithmetic.
 //!
@@ -57,7 +57,7 @@ fn family_tally<T: Number>(family: Family, count: usize, seed: u64) -> Tally {
     (0..count)
         .into_par_iter()
         .map_init(Memory::default, |memory, index| {
-            // A stream of numbers for each matrix, whatever the threads do.
+            // A stream of random numbers for each matrix, independent of the threads.
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(((index as u64) << 8) | family as u64);
             let mut tally = Tally::default();
@@ -88,7 +88,7 @@ fn judge<T: Number>(family: Family, index: usize, rng: &mut ChaCha8Rng, memory: 
 
 /// 2,000 matrices, or 100,000 in the full run.
 #[test]
-fn no_matrix_is_off_by_more_than_its_conditioning_allows() {
+fn errors_are_bounded_by_conditioning() {
     let full = std::env::var_os("EGG_TEST_FULL").is_some();
     let count = if full { 100_000 } else { 2_000 };
     let findings = run(count, 0);

@@ -1,4 +1,4 @@
-//! Soft EGG: a filter in the place of the cut, and its gradient.
+//! Soft EGG: a filter instead of the cut, and its gradient.
 
 use candle_core::{Device, Tensor};
 use egg_autodiff::{Filter, Flatten, soft_embed};
@@ -15,7 +15,7 @@ use super::tally::{Measure, Tally};
 
 /// What the conditioning allows, as a factor on the size of what is computed.
 /// With `x = sigma_1 / r`, f64 data can't do better than `eps (1 + x)`; Cholesky,
-/// up to x = 100, has `eps x^2`. f32 data are worked on in f64, by Cholesky up to
+/// up to x = 100, has `eps x^2`. f32 data are processed in f64, by Cholesky up to
 /// x = 1e4, and rounded.
 fn allowed<T: Number>(x: f64) -> f64 {
     if T::GRAM_IS_EXACT {

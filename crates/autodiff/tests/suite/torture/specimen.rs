@@ -13,7 +13,7 @@ use super::double_double::Double;
 use super::jacobi::Reference;
 use super::zoo::{Family, Type};
 
-/// f32 or f64, as the matrix is given.
+/// f32 or f64, the type of the matrix.
 pub(crate) trait Number: Scalar + WithDType {
     const OF: Type;
 }

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 pub(crate) enum Measure {
     /// `||P - P_ref||_F`.
     Projector,
-    /// `||P P - P||_F`, whatever the gap.
+    /// `||P P - P||_F`, for any gap.
     Idempotent,
-    /// `|tr P - p|`, whatever the gap.
+    /// `|tr P - p|`, for any gap.
     Trace,
     /// `||P - P'||_F` for the same rows in another order.
     Permuted,
@@ -66,7 +66,7 @@ pub(crate) struct Tally {
     pub(crate) decompositions: usize,
     /// Derivatives compared with differences.
     pub(crate) derivatives: usize,
-    /// Cuts that drop something, of those whose derivative was asked for.
+    /// Cuts that drop something, of those whose derivative is compared.
     pub(crate) cuts: usize,
     /// Those of them that are too narrow for differences.
     pub(crate) narrow_cuts: usize,
@@ -84,7 +84,7 @@ impl Tally {
 
     pub(crate) fn note(&mut self, measure: Measure, ratio: f64, what: impl FnOnce() -> String) {
         let worst = &mut self.worst[measure as usize];
-        // Not a number is the worst of all.
+        // NaN counts as the worst.
         if ratio.is_nan() || ratio > *worst {
             *worst = ratio;
         }
@@ -104,7 +104,7 @@ impl Tally {
     }
 
     pub(crate) fn fail(&mut self, what: String) {
-        // The first few say what is wrong.
+        // The first few are enough.
         if self.failures.len() < 20 {
             self.failures.push(what);
         }

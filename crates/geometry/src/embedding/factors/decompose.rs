@@ -1,5 +1,5 @@
-//! How factors are found: from a Gram matrix of the smaller side of `H`, all
-//! eigenvectors of it or only the kept ones, or from an SVD.
+//! The decomposition behind factors: eigenvectors of a Gram matrix of the smaller side of `H`, all
+//! or only the kept ones, or an SVD.
 
 use super::{Factors, Rest};
 use crate::check;
@@ -19,7 +19,7 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 pub(in crate::embedding) enum Stored {
     /// All above the noise.
     All,
-    /// The kept ones alone, if they are few and clear; see [`KEPT_ONLY_ORDER`].
+    /// Only the kept ones, if they are few and clear; see [`KEPT_ONLY_ORDER`].
     KeptIfFew,
 }
 
@@ -37,7 +37,7 @@ impl Factors {
         rule.validate()?;
         check::has_columns("H", &h)?;
         check::finite("H", &h)?;
-        linalg::ready();
+        linalg::init_backend();
 
         let (rows, columns) = h.dim();
         let mut directions = std::mem::take(&mut self.directions);
@@ -113,7 +113,7 @@ impl Factors {
         Ok(())
     }
 
-    /// Whether the directions that are dropped can be done without; see [`KEPT_ONLY_ORDER`].
+    /// Whether the dropped directions need not be computed; see [`KEPT_ONLY_ORDER`].
     fn kept_are_few_and_clear(&self) -> bool {
         let p = self.choice.p;
         let nearest = self.eigenvalue(p);
@@ -180,7 +180,7 @@ impl Factors {
 /// numerical rank keeps below a tenth.
 ///
 /// Not the symmetric (Newton-Schulz) step: division by small sigma spoils
-/// the later directions, and they alone must take the correction.
+/// the later directions, and only they must take the correction.
 fn orthonormalise(directions: &mut ArrayViewMut2<'_, f64>, eps: f64, scratch: &mut Scratch) {
     const PASSES: usize = 4;
     let (count, columns) = directions.dim();
@@ -206,7 +206,7 @@ fn orthonormalise(directions: &mut ArrayViewMut2<'_, f64>, eps: f64, scratch: &m
     }
 }
 
-/// Turns ascending eigenvectors into descending ones.
+/// Reverses ascending eigenvectors to descending order.
 fn reverse_rows(square: &mut [f64], order: usize) {
     for row in 0..order / 2 {
         let (front, back) = square.split_at_mut((order - 1 - row) * order);

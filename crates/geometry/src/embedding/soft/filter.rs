@@ -1,4 +1,4 @@
-//! Spectral filters: smooth functions in the place of a hard cut.
+//! Spectral filters: smooth functions instead of a hard cut.
 
 use std::fmt;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Filter {
     }
 
     /// `f(lambda) = sqrt(lambda)`: `P_f = (H^T H)^(1/2)`. Its derivative in H is
-    /// taken as 0 in directions with singular value 0, where there is none.
+    /// taken as 0 in directions with singular value 0, where it is undefined.
     ///
     /// ```
     /// assert_eq!(format!("{:?}", egg_geometry::Filter::sqrt()), "Sqrt");
@@ -126,7 +126,7 @@ impl Filter {
     pub(super) fn in_units_of(&self, scale: f64) -> ScaledFilter {
         match self.0 {
             Kind::Resolvent { r } => ScaledFilter {
-                // So far below the values any r gives the same bits.
+                // That far below the values every r gives bit-identical results.
                 filter: Self(Kind::Resolvent {
                     r: (r / scale).max(1e-300),
                 }),

@@ -1,4 +1,4 @@
-//! Soft EGG: a smooth spectral filter in the place of the hard cut.
+//! Soft EGG: a smooth spectral filter instead of the hard cut.
 //!
 //! `P_f = U f(lambda) U^T` for `C = H^T H = U diag(lambda) U^T` has the size of
 //! the projector and does not depend on the order of the rows either, but it
@@ -25,8 +25,8 @@ use spectral::Spectral;
 /// The flattened soft projector `P_f = U f(lambda) U^T` of an n x m matrix `H` with
 /// `H^T H = U diag(lambda) U^T`, and what its gradient needs.
 ///
-/// Beside [`Factors`](crate::Factors), which cuts: here a [`Filter`] weighs every direction, and
-/// the gradient is bounded wherever the filter's derivative is. Always f64 inside.
+/// [`Factors`](crate::Factors) cuts; here a [`Filter`] weighs every direction, and the gradient is
+/// bounded wherever the filter's derivative is. Always f64 inside.
 ///
 /// With [`Filter::resolvent`] it takes one Cholesky factorisation of the smaller side, m x m or
 /// n x n, and no eigendecomposition; where `sigma_1 / r` could exceed 1e4 (f32) or 1e2 (f64), an
@@ -63,7 +63,7 @@ pub struct SoftFactors {
     spectral: Spectral,
 }
 
-/// How the last matrix was decomposed. The factors of the other way keep their memory.
+/// How the last matrix was decomposed. The factors of the other path keep their memory.
 #[derive(Debug, Clone, Copy, Default)]
 enum Path {
     Cholesky,
@@ -72,7 +72,7 @@ enum Path {
 }
 
 impl SoftFactors {
-    /// Factors of nothing yet.
+    /// Empty factors, to be computed.
     ///
     /// ```
     /// assert_eq!(egg_geometry::SoftFactors::new().shape(), (0, 0));
@@ -123,7 +123,7 @@ impl SoftFactors {
         check::has_columns("H", &h)?;
         flatten.check_length(m, out.len())?;
         check::finite("H", &h)?;
-        linalg::ready();
+        linalg::init_backend();
         self.shape = h.dim();
         let Workspace {
             scaled,
@@ -167,7 +167,7 @@ impl SoftFactors {
     }
 
     /// `dL/dH` (n x m) from the gradient with respect to the flattened `P_f`
-    /// (`m (m + 1) / 2` numbers), into memory that is there.
+    /// (`m (m + 1) / 2` numbers), into `out`.
     ///
     /// `h` is the matrix these factors were computed from, `flatten` what it was flattened by.
     /// Values beyond [`Scalar::LARGEST_GRADIENT`] become that value.

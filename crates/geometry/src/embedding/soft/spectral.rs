@@ -20,8 +20,7 @@ use crate::embedding::workspace::{Scratch, matrix_in, matrix_ref};
 use crate::error::Result;
 use crate::linalg::{Decompose, eigh_in_place, multiply};
 
-/// What the gradient needs: the directions of `H` and what the filter made of their singular
-/// values.
+/// What the gradient needs: the directions of `H` and the filtered singular values.
 #[derive(Debug, Clone)]
 pub(super) struct Spectral {
     filter: Filter,
@@ -136,7 +135,7 @@ impl Spectral {
         multiply(1.0, directions, g, 0.0, &mut a);
         let mut x = matrix_in(coupling, kept, kept);
         multiply(1.0, a.view(), directions.t(), 0.0, &mut x);
-        // What is left of A lies outside the directions, where lambda is 0.
+        // The rest of A lies outside the directions, where lambda is 0.
         multiply(-1.0, x.view(), directions, 1.0, &mut a);
         let pair = |index: usize| (self.sigma[index], self.value[index]);
         for (i, mut row) in a.rows_mut().into_iter().enumerate() {

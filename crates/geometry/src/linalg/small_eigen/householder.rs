@@ -1,22 +1,21 @@
-//! From a symmetric matrix to a tridiagonal one by Householder reflections
+//! Reduction of a symmetric matrix to tridiagonal form by Householder reflections
 //! `1 - tau v v^T`, and their product.
 //!
-//! The tridiagonal matrix comes with its rows in reverse order: what the first row gives is its
-//! last entry. Reduction from the first row on finds the large eigenvalues
-//! there, and QL iteration, which begins at the other end, then takes a tenth
-//! fewer rotations.
+//! The tridiagonal matrix has its rows in reverse order: the first row gives its last entry.
+//! Reduction from the first row on finds the large eigenvalues there, and QL iteration, which
+//! begins at the other endpoint, then takes a tenth fewer rotations.
 
 use pulp::Simd;
 
 use super::super::padded::{Aligned, start_of_vector, vectors, vectors_mut};
 
-/// Below this the squares of what a reflection would take away count as nothing,
-/// the matrix being scaled to entries of 1: squares near the least number there is
-/// have few digits, and a reflection made of them is none.
-const NOTHING: f64 = 1e-280;
+/// Squares of the entries to eliminate count as 0 below this, for a matrix scaled to entries of 1:
+/// squares near the smallest number have few digits, and a reflection computed from them would not
+/// be orthogonal.
+const NEGLIGIBLE_SQUARE: f64 = 1e-280;
 
-/// What is left of a positive semidefinite matrix counts as nothing if its diagonal adds
-/// up to no more than this share of the whole: rounding alone leaves as much.
+/// The rest of a positive semidefinite matrix counts as 0 if its trace is at most this share of the
+/// whole: rounding leaves as much.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// What is known of the signs of a matrix's eigenvalues.
@@ -27,13 +26,13 @@ pub(crate) enum Definiteness {
     Unknown,
 }
 
-/// Reduces the symmetric matrix in `a` to the tridiagonal one of `diag` and `off_diag`, both from
-/// their ends; row k of `a` keeps reflection k, its `v`, and `tau` the rest of it. All three are
-/// 0 before.
+/// Reduces the symmetric matrix in `a` to the tridiagonal one of `diag` and `off_diag`, both in
+/// reverse order; row k of `a` stores the vector `v` of reflection k, and `tau` its factor. All
+/// three are 0 before.
 ///
-/// Of a semidefinite matrix no more is reduced than there is: `tau`, and with it the
-/// reflections, stay 0 from where the rest is rounding. Matrices from few distinct rows are
-/// such, and those whose eigenvalues fall fast.
+/// The reduction of a semidefinite matrix stops early: `tau`, and with it the reflections, stay 0
+/// where the rest is rounding, as for matrices from few distinct rows and those whose eigenvalues
+/// decay fast.
 #[inline(always)]
 pub(super) fn reduce<S: Simd>(
     simd: S,
@@ -47,19 +46,19 @@ pub(super) fn reduce<S: Simd>(
     scratch.reset(5 * stride);
     let scratch = scratch.get_mut();
     scratch.fill(0.0);
-    // The reflection that rows still wait for, and what it subtracts:
+    // The pending reflection, and what it subtracts:
     // `row_i -= v_i w + w_i v`.
     let (mut v, rest) = scratch.split_at_mut(stride);
     let (w, rest) = rest.split_at_mut(stride);
     // The reflection after it, and `S v` of the rows below.
     let (mut next, rest) = rest.split_at_mut(stride);
-    let (product, left) = rest.split_at_mut(stride);
-    // The diagonal of what is left, ahead of the rows.
+    let (product, remaining) = rest.split_at_mut(stride);
+    // The diagonal of the rest, ahead of the rows.
     for i in 0..order {
-        left[i] = a[i * stride + i];
+        remaining[i] = a[i * stride + i];
     }
     let negligible = match definiteness {
-        Definiteness::Semidefinite => ROUNDING * left.iter().sum::<f64>(),
+        Definiteness::Semidefinite => ROUNDING * remaining.iter().sum::<f64>(),
         Definiteness::Unknown => -1.0,
     };
     for k in 0..order {
@@ -67,7 +66,7 @@ pub(super) fn reduce<S: Simd>(
         let from = start_of_vector(k);
         update(simd, &mut head[from..], &v[from..], &w[from..], v[k], w[k]);
         diag[order - 1 - k] = head[k];
-        left[k] = 0.0;
+        remaining[k] = 0.0;
         if k + 1 == order {
             break;
         }
@@ -80,7 +79,7 @@ pub(super) fn reduce<S: Simd>(
 
         // Rows are brought up to date in the pass that multiplies them by the
         // next reflection: each is read and written once per step.
-        let waiting = Waiting {
+        let pending = PendingUpdate {
             v: &v[from..],
             w: &w[from..],
             next: &next[from..],
@@ -88,7 +87,7 @@ pub(super) fn reduce<S: Simd>(
         let mut fours = below.chunks_exact_mut(4 * stride);
         let mut i = first;
         for four in &mut fours {
-            let sums = waiting.four_rows(simd, four, stride, from, [&v[i..i + 4], &w[i..i + 4]]);
+            let sums = pending.four_rows(simd, four, stride, from, [&v[i..i + 4], &w[i..i + 4]]);
             product[i..i + 4].copy_from_slice(&sums);
             i += 4;
         }
@@ -111,22 +110,22 @@ pub(super) fn reduce<S: Simd>(
             *w = simd.mul_add_e_f64s(half, *v, simd.mul_f64s(t, *product));
         }
         if negligible >= 0.0
-            && subtract_diagonal(simd, &v[from..], &w[from..], &mut left[from..]) <= negligible
+            && subtract_diagonal(simd, &v[from..], &w[from..], &mut remaining[from..]) <= negligible
         {
             break;
         }
     }
 }
 
-/// `left_i -= 2 v_i w_i`; the sum of what is left, regardless of signs.
+/// `remaining_i -= 2 v_i w_i`; returns the sum of the absolute values.
 #[inline(always)]
-fn subtract_diagonal<S: Simd>(simd: S, v: &[f64], w: &[f64], left: &mut [f64]) -> f64 {
+fn subtract_diagonal<S: Simd>(simd: S, v: &[f64], w: &[f64], remaining: &mut [f64]) -> f64 {
     let mut sum = simd.splat_f64s(0.0);
     let minus_two = simd.splat_f64s(-2.0);
     let parts = vectors::<S>(v).iter().zip(vectors::<S>(w));
-    for (left, (v, w)) in vectors_mut::<S>(left).iter_mut().zip(parts) {
-        *left = simd.mul_add_e_f64s(simd.mul_f64s(minus_two, *v), *w, *left);
-        sum = simd.add_f64s(sum, simd.abs_f64s(*left));
+    for (remaining, (v, w)) in vectors_mut::<S>(remaining).iter_mut().zip(parts) {
+        *remaining = simd.mul_add_e_f64s(simd.mul_f64s(minus_two, *v), *w, *remaining);
+        sum = simd.add_f64s(sum, simd.abs_f64s(*remaining));
     }
     simd.reduce_sum_f64s(sum)
 }
@@ -149,7 +148,7 @@ pub(super) fn accumulate<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64]
 /// Rows `x` become `x Q^T`: coefficients in the basis of the tridiagonal matrix
 /// (in order, not in reverse) become those of the matrix itself.
 #[inline(always)]
-pub(super) fn to_original<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
+pub(super) fn to_matrix_basis<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
     for k in (0..(a.len() / stride).saturating_sub(1)).rev() {
         reflect_rows(simd, stride, k, a, tau[k], rows);
     }
@@ -157,7 +156,13 @@ pub(super) fn to_original<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64
 
 /// The reverse, `x Q`.
 #[inline(always)]
-pub(super) fn to_tridiagonal<S: Simd>(simd: S, stride: usize, a: &[f64], tau: &[f64], rows: &mut [f64]) {
+pub(super) fn to_tridiagonal_basis<S: Simd>(
+    simd: S,
+    stride: usize,
+    a: &[f64],
+    tau: &[f64],
+    rows: &mut [f64],
+) {
     // There is none for the last row.
     let reflections = (a.len() / stride).saturating_sub(1);
     for (k, tau) in tau[..reflections].iter().enumerate() {
@@ -201,7 +206,7 @@ fn reflect<S: Simd>(simd: S, row: &[f64], v: &mut [f64], first: usize) -> Reflec
     let head = v[first];
     v[first] = 0.0;
     let rest = dot(simd, v, v);
-    if rest < NOTHING {
+    if rest < NEGLIGIBLE_SQUARE {
         v.fill(0.0);
         v[first] = 1.0;
         return Reflection {
@@ -278,14 +283,14 @@ fn splat_four<S: Simd>(simd: S, factor: f64, values: &[f64]) -> [S::f64s; 4] {
     ]
 }
 
-/// What a step does to the rows below its own.
-struct Waiting<'a> {
+/// The update of the rows below the current one, applied together with the next reflection.
+struct PendingUpdate<'a> {
     v: &'a [f64],
     w: &'a [f64],
     next: &'a [f64],
 }
 
-impl Waiting<'_> {
+impl PendingUpdate<'_> {
     /// Brings four rows up to date and multiplies them by the next reflection:
     /// four at once, so that what they share is loaded once.
     #[inline(always)]

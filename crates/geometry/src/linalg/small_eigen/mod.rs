@@ -8,12 +8,11 @@
 //! Z = (Q W)^T         its rotations, applied to Q^T     rotations.rs
 //! ```
 //!
-//! The eigenvalues are known before any vector is: [`SmallEigen::decompose`] finds them and
-//! gives a [`Decomposition`], of which all eigenvectors can be had, or only those of the largest
-//! values. The vectors are orthogonal to rounding whatever the eigenvalues, tied ones
-//! included: each is a product of rotations, and none is made orthogonal to another
-//! afterwards. What depends on the others only through `(lambda - A)^{-1}` needs
-//! none of them (`tridiagonal.rs`).
+//! The eigenvalues are computed first: [`SmallEigen::decompose`] finds them and returns a
+//! [`Decomposition`], which computes all eigenvectors, or only those of the largest values. The
+//! vectors are orthogonal to rounding for any eigenvalues, ties included: each is a product of
+//! rotations, and none is orthogonalised afterwards. What needs the others only through `(lambda -
+//! A)^{-1}` can be solved for without them (`tridiagonal.rs`).
 
 mod householder;
 mod rational_ql;
@@ -34,14 +33,14 @@ pub(super) struct SmallEigen {
     form: TridiagonalForm,
     /// The eigenvalues of T, as the iteration leaves them.
     values: Vec<f64>,
-    /// What is left off the diagonal during the iteration.
+    /// The off-diagonal entries during the iteration.
     off_diag: Vec<f64>,
     rotations: Rotations,
     /// Positions of the eigenvalues, ascending.
     ascending: Vec<usize>,
     /// Eigenvectors, all or some; rows of whole vectors.
     z: Aligned,
-    /// Some of them by coefficients, a row of [`WIDEST`] per entry.
+    /// Coefficients of some of them, a row of [`WIDEST`] per entry.
     lanes: Aligned,
     scratch: Aligned,
 }
@@ -73,8 +72,7 @@ impl SmallEigen {
     }
 }
 
-/// A symmetric matrix whose eigenvalues are known; its eigenvectors are made when they are asked
-/// for.
+/// A symmetric matrix with its eigenvalues; eigenvectors are computed on demand.
 #[derive(Debug)]
 pub(crate) struct Decomposition<'a> {
     eigen: &'a mut SmallEigen,
@@ -121,14 +119,13 @@ impl Decomposition<'_> {
         }
     }
 
-    /// The matrix in the form that was found on the way, in exchange for the memory that
-    /// `form` has.
+    /// The tridiagonal form of the matrix, swapped with the memory of `form`.
     pub(crate) fn into_tridiagonal(self, form: &mut TridiagonalForm) {
         std::mem::swap(&mut self.eigen.form, form);
     }
 }
 
-/// From here on the work itself, compiled once for each width of vectors.
+/// The loops, compiled once for each width of vectors.
 struct TakeRoots<'a> {
     rotations: &'a mut Rotations,
 }
@@ -196,7 +193,7 @@ impl WithSimd for LargestVectors<'_> {
                 }
             }
         }
-        householder::to_original(simd, stride, form.householder.get(), &form.tau, z);
+        householder::to_matrix_basis(simd, stride, form.householder.get(), &form.tau, z);
     }
 }
 

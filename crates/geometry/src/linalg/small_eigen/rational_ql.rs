@@ -1,25 +1,24 @@
 //! QL iteration on a symmetric tridiagonal matrix in the square-root-free form
-//! of Pal, Walker and Kahan; its rotations are written down.
+//! of Pal, Walker and Kahan; its rotations are recorded.
 //!
-//! A sweep chases a rotation from the end of a block to its beginning, and each
-//! rotation waits for the one before it: the time is that of this chain, not of
-//! the arithmetic. With roots it is a root and a quotient long; on squares (of
-//! the cosines, of the off-diagonal entries) it is one quotient. The roots
-//! that the rotations of the eigenvectors need are left for later: processors divide
-//! and take roots in the same place, one at a time. Squares lose signs; they are
-//! kept apart.
+//! A sweep chases a rotation from the end of a block to its beginning, and each rotation depends on
+//! the one before it: the latency of this chain decides the time. With square roots it is a root
+//! and a quotient per rotation; on squares (of the cosines, of the off-diagonal entries) it is one
+//! quotient. The roots that the rotations of the eigenvectors need are taken afterwards: processors
+//! divide and take roots in the same unit, one at a time. Squares lose signs; the signs are stored
+//! separately.
 
 use super::rotations::Rotations;
 
 /// Sweeps per eigenvalue; two or three are usual.
-const MOST_SWEEPS: usize = 60;
+const MAX_SWEEPS: usize = 60;
 
 /// Below this a squared cosine is 0, and the next step divides by nothing.
-const NO_COSINE: f64 = 1e-290;
+const TINY_COSINE: f64 = 1e-290;
 
-/// Turns the tridiagonal matrix into its eigenvalues, on `diag`, and says by
-/// which `rotations` of rows. `off_diag[k]` stands between entries k and k + 1 of the
-/// diagonal; its last entry is ignored. False if a value does not converge.
+/// Replaces `diag` by the eigenvalues of the tridiagonal matrix and records the `rotations` of rows
+/// that diagonalise it. `off_diag[k]` is between entries k and k + 1 of the diagonal; its last
+/// entry is ignored. False if a value does not converge.
 pub(super) fn diagonalise(diag: &mut [f64], off_diag: &mut [f64], rotations: &mut Rotations) -> bool {
     let order = diag.len();
     off_diag[order - 1] = 0.0;
@@ -51,7 +50,7 @@ pub(super) fn diagonalise(diag: &mut [f64], off_diag: &mut [f64], rotations: &mu
             if last == first {
                 break;
             }
-            if sweeps == MOST_SWEEPS {
+            if sweeps == MAX_SWEEPS {
                 return false;
             }
             sweeps += 1;
@@ -75,7 +74,7 @@ fn sweep(diag: &mut [f64], off_diag: &mut [f64], rotations: &mut Rotations, firs
     let slope = (diag[1] - diag[0]) / (2.0 * root);
     let shift = diag[0] - root / (slope + (slope * slope + 1.0).sqrt().copysign(slope));
 
-    // q is what the rotation turns onto the diagonal, q2 its square; gamma is q
+    // q is what the rotation moves onto the diagonal, q2 its square; gamma is q
     // times the cosine before it. cos2 and sin2 are squares too.
     let mut gamma = diag[last] - shift;
     let mut q2 = gamma * gamma;
@@ -99,7 +98,7 @@ fn sweep(diag: &mut [f64], off_diag: &mut [f64], rotations: &mut Rotations, firs
         let gamma_before = gamma;
         gamma = numerator * inverse;
         diag[i + 1] = gamma_before + (d - gamma);
-        if cos2 > NO_COSINE {
+        if cos2 > TINY_COSINE {
             // gamma^2 / cos2, without waiting for either.
             q2 = numerator * numerator / (r2 * q2);
             sign_of_q *= 1f64.copysign(gamma);

@@ -1,4 +1,4 @@
-//! The rotations of a QL iteration, written down while it runs and applied
+//! The rotations of a QL iteration, recorded while it runs and applied
 //! afterwards: forwards to all rows of a matrix, or backwards to a few vectors.
 //!
 //! With `R_k ... R_1` the rotations in order and S the signs that came before
@@ -26,7 +26,7 @@ pub(super) struct Rotations {
 }
 
 impl Rotations {
-    /// Forgets what was, and keeps the signs of the rows.
+    /// Clears the rotations and stores the signs of the rows.
     pub(super) fn begin(&mut self, negative: impl Iterator<Item = bool>) {
         self.pairs.clear();
         self.sweeps.clear();
@@ -48,7 +48,7 @@ impl Rotations {
         self.pairs.push([cosine, sine]);
     }
 
-    /// Takes the roots, once all has been written down.
+    /// Takes the roots, once all squares are recorded.
     #[inline(always)]
     pub(super) fn take_roots<S: Simd>(&mut self, simd: S) {
         let (vectors, rest) = S::as_mut_simd_f64s(self.pairs.as_flattened_mut());

@@ -1,4 +1,4 @@
-//! Against the defining equations, for the spectra and shapes that break such
+//! Residuals of the defining equations, for spectra and shapes that are difficult for QL
 //! iterations.
 
 use ndarray::{Array1, Array2, ArrayView2};
@@ -13,10 +13,10 @@ use crate::tuning::speed::SMALL_EIGEN_ORDER;
 /// How far `Z^T Lambda Z` is from A and `Z Z^T` from 1, in units of
 /// `eps order |A|` and `eps order`.
 fn defects(a: &Array2<f64>, memory: &mut SmallEigen) -> (f64, f64) {
-    defects_given(a, Definiteness::Unknown, memory)
+    defects_with(a, Definiteness::Unknown, memory)
 }
 
-fn defects_given(a: &Array2<f64>, definiteness: Definiteness, memory: &mut SmallEigen) -> (f64, f64) {
+fn defects_with(a: &Array2<f64>, definiteness: Definiteness, memory: &mut SmallEigen) -> (f64, f64) {
     let order = a.nrows();
     let mut rows: Vec<f64> = a.iter().copied().collect();
     let mut eigen = memory
@@ -55,8 +55,8 @@ fn eigh_in_place(order: usize, a: &mut [f64], values: &mut [f64], memory: &mut S
     true
 }
 
-/// Whichever way they are made, the vectors are the same, ties included: they come
-/// from the same rotations.
+/// Some vectors equal those of the full decomposition bit for bit, ties included: they are products
+/// of the same rotations.
 #[track_caller]
 fn assert_some_are_those_of_all(all: ArrayView2<'_, f64>, eigen: &mut Decomposition<'_>) {
     let order = all.nrows();
@@ -100,7 +100,7 @@ fn with_eigenvalues(values: &[f64], rng: &mut ChaCha8Rng) -> Array2<f64> {
 }
 
 #[test]
-fn every_order_up_to_the_largest() {
+fn every_order_is_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut memory = SmallEigen::default();
     for order in (1..=SMALL_EIGEN_ORDER).rev() {
@@ -109,10 +109,10 @@ fn every_order_up_to_the_largest() {
     }
 }
 
-/// Squares of entries that are so small have few digits, or none. (Found by
-/// random input: the vectors were orthogonal to 1e-6.)
+/// Squares of such small entries are subnormal and have few digits, or none. (Found by random
+/// input: the vectors were orthogonal to 1e-6.)
 #[test]
-fn entries_whose_squares_are_hardly_numbers() {
+fn entries_with_subnormal_squares_are_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut memory = SmallEigen::default();
     for exponent in [
@@ -130,7 +130,7 @@ fn entries_whose_squares_are_hardly_numbers() {
 }
 
 #[test]
-fn spectra_that_are_hard() {
+fn difficult_spectra_are_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut memory = SmallEigen::default();
     for order in [2, 3, 7, 8, 9, 16, 31, 64, 65] {
@@ -156,7 +156,7 @@ fn spectra_that_are_hard() {
 }
 
 #[test]
-fn matrices_with_structure() {
+fn structured_matrices_are_decomposed() {
     let mut memory = SmallEigen::default();
     for order in [1, 2, 5, 8, 17, 64] {
         let line = |value: &dyn Fn(usize, usize) -> f64| {
@@ -188,14 +188,14 @@ fn matrices_with_structure() {
 }
 
 #[test]
-fn any_scale() {
+fn matrices_of_any_scale_are_decomposed() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut memory = SmallEigen::default();
     let a = with_eigenvalues(&[3.0, 2.0, 1.0, 0.5, 1e-9], &mut rng);
     for scale in [1e-307, 1e-160, 1e-30, 1e30, 1e150, 5e306] {
         assert_decomposed(&(&a * scale), &mut memory);
     }
-    // Denormals have few digits, but they are numbers.
+    // Subnormal numbers have few digits, but are valid.
     let mut rows = [5e-324, 0.0, 0.0, 5e-324];
     let mut values = [f64::NAN; 2];
     assert!(eigh_in_place(2, &mut rows, &mut values, &mut memory));
@@ -203,7 +203,7 @@ fn any_scale() {
 }
 
 #[test]
-fn the_same_bits_in_used_memory() {
+fn reused_memory_changes_no_bit() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut used = SmallEigen::default();
     for order in [40, 3, 17, 64, 1, 9] {
@@ -220,14 +220,14 @@ fn the_same_bits_in_used_memory() {
 
 proptest! {
     #[test]
-    fn gram_matrices(
+    fn gram_matrices_are_decomposed(
         seed: u64,
         rows in 0..40usize,
         order in 1..40usize,
         repeated: bool,
         decay in 0.0..8.0f64,
     ) {
-        // As they come from graphs: rectified, few rows, rows that repeat.
+        // As from graphs: behind a ReLU, few rows, repeated rows.
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut h = Array2::from_shape_simple_fn((rows, order), || rng.random_range(-1.0..1.0f64).max(0.0));
         for (column, mut entries) in h.columns_mut().into_iter().enumerate() {
@@ -239,22 +239,22 @@ proptest! {
         }
         let mut memory = SmallEigen::default();
         for definiteness in [Definiteness::Unknown, Definiteness::Semidefinite] {
-            let (residual, orthogonality) = defects_given(&h.t().dot(&h), definiteness, &mut memory);
+            let (residual, orthogonality) = defects_with(&h.t().dot(&h), definiteness, &mut memory);
             prop_assert!(residual <= 8.0 && orthogonality <= 8.0, "{residual} {orthogonality}");
         }
     }
 }
 
-/// A reduction ends where a semidefinite matrix does, and what it leaves out is rounding.
+/// The reduction of a semidefinite matrix stops at its numerical rank, and what it leaves out is rounding.
 #[test]
-fn no_more_is_reduced_than_there_is() {
+fn rank_deficient_reduction_stops_early() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     let mut memory = SmallEigen::default();
     for order in [2, 7, 8, 30, 64, 100] {
         for rank in [0, 1, 2, 5, order] {
             let h = Array2::from_shape_simple_fn((rank, order), || rng.random_range(-1.0..1.0f64));
             let a = h.t().dot(&h);
-            let (residual, orthogonality) = defects_given(&a, Definiteness::Semidefinite, &mut memory);
+            let (residual, orthogonality) = defects_with(&a, Definiteness::Semidefinite, &mut memory);
             assert!(
                 residual <= 8.0 && orthogonality <= 8.0,
                 "{residual} {orthogonality}"
@@ -271,7 +271,7 @@ fn no_more_is_reduced_than_there_is() {
 /// `(lambda - A) x = b` with an eigenvalue for lambda and b orthogonal to its eigenvector,
 /// against the sum over all the others.
 #[test]
-fn solutions_orthogonal_to_an_eigenvector() {
+fn solve_at_an_eigenvalue_matches_the_spectral_sum() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let (mut memory, mut workspace) = (SmallEigen::default(), SolveWorkspace::default());
     let mut form = TridiagonalForm::default();
@@ -307,7 +307,7 @@ fn solutions_orthogonal_to_an_eigenvector() {
             for (vector, value) in vectors.rows().into_iter().zip(&values).take(order - 1) {
                 expected.scaled_add(b.dot(&vector) / (lambda - value), &vector);
             }
-            // In company: each row has its own lambda.
+            // Among others: each row has its own lambda.
             let mut rows = Array2::from_shape_fn((3, order), |(_, column)| b[column]);
             let lambdas = [2.0 * lambda, lambda, 1.5 * lambda];
             form.solve(&lambdas, rows.as_slice_mut().unwrap(), &mut workspace);

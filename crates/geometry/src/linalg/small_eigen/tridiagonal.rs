@@ -1,5 +1,5 @@
-//! A symmetric matrix in the form `A = s Q T Q^T`, T tridiagonal, and what can be
-//! had of it without its eigenvectors: solutions of `(lambda - A) x = b`.
+//! A symmetric matrix in the form `A = s Q T Q^T`, T tridiagonal, and solutions of `(lambda - A) x
+//! = b` from it, without eigenvectors.
 
 use pulp::{Simd, WithSimd};
 
@@ -7,7 +7,7 @@ use super::super::padded::{Aligned, WIDEST, load};
 use super::householder::{self, Definiteness};
 use crate::scalar::power_of_two_below;
 
-/// The form, and the room for it.
+/// The form, in reusable memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TridiagonalForm {
     pub(super) order: usize,
@@ -18,13 +18,13 @@ pub(crate) struct TridiagonalForm {
     /// The vectors of reflections whose product is Q; order x stride.
     pub(super) householder: Aligned,
     pub(super) tau: Vec<f64>,
-    /// The diagonal of T, from its end.
+    /// The diagonal of T, in reverse order.
     pub(super) diag: Vec<f64>,
-    /// Entry k stands between entries k and k + 1 of `diag`; the last is unused.
+    /// The off-diagonal of T: entry k is between entries k and k + 1 of `diag`; the last is unused.
     pub(super) off_diag: Vec<f64>,
 }
 
-/// Memory for solutions.
+/// Scratch memory of [`TridiagonalForm::solve`].
 #[derive(Debug, Default)]
 pub(crate) struct SolveWorkspace {
     /// Right sides, and then solutions, in rows of whole vectors.
@@ -32,7 +32,7 @@ pub(crate) struct SolveWorkspace {
     /// One of them in reverse order, as T is.
     reversed: Vec<f64>,
     pivots: Vec<f64>,
-    /// The two diagonals above them.
+    /// The two superdiagonals above them.
     above: Vec<f64>,
     far_above: Vec<f64>,
 }
@@ -97,15 +97,15 @@ impl TridiagonalForm {
             above,
             far_above,
         };
-        // Where T has nothing any more; in reverse order that comes first.
-        let ended = self.diag.iter().zip(&self.off_diag);
-        let ended = ended.take_while(|(d, b)| **d == 0.0 && **b == 0.0).count();
+        // The zero rows of T; in reverse order they come first.
+        let zero_rows = self.diag.iter().zip(&self.off_diag);
+        let zero_rows = zero_rows.take_while(|(d, b)| **d == 0.0 && **b == 0.0).count();
         for (row, lambda) in padded.get_mut().chunks_exact_mut(self.stride).zip(lambda) {
             reversed.copy_from_slice(&row[..self.order]);
             reversed.reverse();
             let smallest = f64::EPSILON * largest / self.scale;
             let lambda = lambda / self.scale;
-            system.solve(self, ended, lambda, smallest, reversed);
+            system.solve(self, zero_rows, lambda, smallest, reversed);
             for (to, from) in row.iter_mut().zip(reversed.iter().rev()) {
                 *to = from / self.scale;
             }
@@ -186,9 +186,9 @@ impl WithSimd for ChangeBasis<'_> {
         let reflections = householder.get();
         match self.direction {
             Direction::ToTridiagonal => {
-                householder::to_tridiagonal(simd, *stride, reflections, tau, self.rows);
+                householder::to_tridiagonal_basis(simd, *stride, reflections, tau, self.rows);
             }
-            Direction::ToOriginal => householder::to_original(simd, *stride, reflections, tau, self.rows),
+            Direction::ToOriginal => householder::to_matrix_basis(simd, *stride, reflections, tau, self.rows),
         }
     }
 }
@@ -202,13 +202,13 @@ struct Elimination<'a> {
 
 impl Elimination<'_> {
     /// Gaussian elimination with exchanges of neighbours; no pivot is smaller than
-    /// `smallest`. The first `ended` rows of T are 0.
-    fn solve(&mut self, t: &TridiagonalForm, ended: usize, lambda: f64, smallest: f64, x: &mut [f64]) {
-        let (alone, x) = x.split_at_mut(ended);
-        for x in alone {
+    /// `smallest`. The first `zero_rows` rows of T are 0.
+    fn solve(&mut self, t: &TridiagonalForm, zero_rows: usize, lambda: f64, smallest: f64, x: &mut [f64]) {
+        let (decoupled, x) = x.split_at_mut(zero_rows);
+        for x in decoupled {
             *x /= lambda;
         }
-        let (diag, off_diag) = (&t.diag[ended..], &t.off_diag[ended..]);
+        let (diag, off_diag) = (&t.diag[zero_rows..], &t.off_diag[zero_rows..]);
         let Some(last) = x.len().checked_sub(1) else {
             return;
         };
@@ -221,23 +221,23 @@ impl Elimination<'_> {
             *above = -off_diag;
         }
         far_above.fill(0.0);
-        let held = |pivot: f64| match pivot.abs() < smallest {
+        let bounded = |pivot: f64| match pivot.abs() < smallest {
             true => smallest.copysign(pivot),
             false => pivot,
         };
         for k in 0..last {
             let below = -off_diag[k];
             if pivots[k].abs() >= below.abs() {
-                pivots[k] = held(pivots[k]);
+                pivots[k] = bounded(pivots[k]);
                 let factor = below / pivots[k];
                 pivots[k + 1] -= factor * above[k];
                 x[k + 1] -= factor * x[k];
             } else {
                 let factor = pivots[k] / below;
-                pivots[k] = held(below);
-                let here = pivots[k + 1];
-                pivots[k + 1] = above[k] - factor * here;
-                above[k] = here;
+                pivots[k] = bounded(below);
+                let pivot = pivots[k + 1];
+                pivots[k + 1] = above[k] - factor * pivot;
+                above[k] = pivot;
                 if k + 1 < last {
                     far_above[k] = above[k + 1];
                     above[k + 1] *= -factor;
@@ -246,7 +246,7 @@ impl Elimination<'_> {
                 x[k + 1] -= factor * x[k];
             }
         }
-        x[last] /= held(pivots[last]);
+        x[last] /= bounded(pivots[last]);
         for k in (0..last).rev() {
             let far = if k + 1 < last {
                 far_above[k] * x[k + 2]

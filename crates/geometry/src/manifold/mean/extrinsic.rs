@@ -21,6 +21,7 @@ use crate::scalar::Scalar;
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ExtrinsicMean<T> {
     /// The mean.
     pub point: GrassmannPoint<T>,
@@ -161,7 +162,7 @@ pub fn weighted_extrinsic_mean_within<T: Scalar>(
     check::weights(weights, points.len())?;
     let ambient = points[0].ambient();
     check_dimensions(&dimensions, ambient)?;
-    linalg::ready();
+    linalg::init_backend();
     let total: T = weights.iter().copied().sum();
     let width: usize = points.iter().map(GrassmannPoint::dimension).sum();
     // The mean projector is W W^T for W = [sqrt(w_i) U_i].
@@ -243,8 +244,8 @@ mod tests {
 
     use super::*;
 
-    /// The mean of one dimension as it was computed before the dimension could be
-    /// free: whoever gives the dimension gets the same bits as then.
+    /// The mean of one dimension as it was computed before the dimension could be free: with a
+    /// fixed dimension the result is bit-identical.
     fn of_one_dimension<T: Scalar>(points: &[GrassmannPoint<T>], dimension: usize) -> (Array2<T>, T) {
         let ambient = points[0].ambient();
         let total: T = points.iter().map(|_| T::one()).sum();
@@ -276,8 +277,8 @@ mod tests {
         values.into_iter().map(|value| value.as_f64().to_bits()).collect()
     }
 
-    fn one_dimension_keeps_its_bits<T: Scalar>() {
-        linalg::ready();
+    fn assert_same_bits_as_before<T: Scalar>() {
+        linalg::init_backend();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for m in 1..=9 {
             for count in 1..=6 {
@@ -303,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_of_one_dimension_keeps_its_bits() {
-        one_dimension_keeps_its_bits::<f64>();
-        one_dimension_keeps_its_bits::<f32>();
+    fn mean_of_one_dimension_is_bit_identical_to_the_unmixed_mean() {
+        assert_same_bits_as_before::<f64>();
+        assert_same_bits_as_before::<f32>();
     }
 
     #[test]
-    fn the_cut_is_at_one_half_or_at_the_end_of_the_range() {
+    fn mean_dimension_is_cut_at_one_half_or_at_the_range_bound() {
         // Below the tolerance, and every difference exact.
         let tiny = 2f64.powi(-40);
         let values = [1.0, 0.75, 0.5 + tiny, 0.5, 0.5 - tiny, 0.25];

@@ -4,7 +4,7 @@ use ndarray::Array2;
 
 use super::weighted_extrinsic_mean;
 use crate::error::{Error, Result};
-use crate::manifold::geodesic::in_order;
+use crate::manifold::geodesic::map_in_order;
 use crate::manifold::point::{GrassmannPoint, check_common_manifold};
 use crate::manifold::tangent::Tangent;
 use crate::scalar::Scalar;
@@ -58,6 +58,7 @@ impl Default for KarcherSolver {
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct KarcherMean<T> {
     /// The mean, or the best point found.
     pub point: GrassmannPoint<T>,
@@ -247,7 +248,7 @@ struct State<T> {
 
 impl<T: Scalar> State<T> {
     fn at(point: GrassmannPoint<T>, points: &[GrassmannPoint<T>], weights: &[T]) -> Result<Self> {
-        let logs = in_order(points, |other| point.log(other))?;
+        let logs = map_in_order(points, |other| point.log(other))?;
         let total: T = weights.iter().copied().sum();
         let mut mean = Array2::zeros(point.basis().dim());
         let mut variance = T::zero();

@@ -51,7 +51,7 @@ fn specimens(n: usize, m: usize, seed: u64) -> Vec<Array2<f32>> {
 const SHAPES: [(usize, usize); 6] = [(40, 40), (41, 70), (90, 41), (64, 64), (45, 64), (300, 64)];
 
 #[test]
-fn projectors_and_gradients_are_those_of_all_directions() {
+fn kept_only_projectors_and_gradients_match_full_decomposition() {
     let mut workspace = Workspace::new();
     let (mut all, mut kept) = (Factors::new(), Factors::new());
     let mut fewer = 0;
@@ -102,12 +102,15 @@ fn projectors_and_gradients_are_those_of_all_directions() {
             }
         }
     }
-    assert!(fewer > 300, "only {fewer} were decomposed for the kept alone");
+    assert!(
+        fewer > 300,
+        "only {fewer} were decomposed for the kept directions only"
+    );
 }
 
 /// As training does it, in f32 all along.
 #[test]
-fn embeddings_and_their_gradients_in_f32() {
+fn kept_only_f32_embeddings_match_full_decomposition() {
     let mut workspace = Workspace::new();
     let (mut all, mut kept) = (Factors::new(), Factors::new());
     for (seed, (n, m)) in (20u64..).zip(SHAPES) {

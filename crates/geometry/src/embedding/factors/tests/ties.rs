@@ -44,7 +44,7 @@ fn degenerate(rng: &mut ChaCha8Rng) -> Array2<f64> {
 }
 
 #[test]
-fn finite_on_ten_thousand_degenerate_matrices() {
+fn gradients_of_degenerate_matrices_are_finite() {
     let count = if std::env::var_os("EGG_TEST_FULL").is_some() {
         200_000
     } else {
@@ -72,7 +72,7 @@ fn finite_on_ten_thousand_degenerate_matrices() {
         assert!(by_rule.p <= by_rule.numerical_rank);
         for p in 0..=by_rule.numerical_rank {
             // Every cut, inside ties too.
-            factors.hold_rank(p);
+            factors.fix_rank(p);
             held_at_ties += usize::from(p > 0 && factors.choice().gap < 1e-14);
             let out = factors.gradient(h.view(), w.view(), &mut workspace).unwrap();
             assert!(
@@ -143,7 +143,7 @@ fn check_exact_tie<T: Scalar>(h: &Array2<f64>, lambda: &[f64], p: usize, toleran
     let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
     let all = RankRule::Threshold(0.0);
     factors.compute(narrow(h).view(), all, &mut workspace).unwrap();
-    factors.hold_rank(p);
+    factors.fix_rank(p);
     assert_eq!((factors.choice().p, factors.choice().gap), (p, 0.0), "{what}");
     let mut distinct = lambda.to_vec();
     distinct.sort_by(f64::total_cmp);
@@ -174,7 +174,7 @@ fn check_exact_tie<T: Scalar>(h: &Array2<f64>, lambda: &[f64], p: usize, toleran
 }
 
 #[test]
-fn a_tie_at_the_cut_gives_zero_coupling_not_infinity() {
+fn tie_at_the_cut_has_zero_coupling() {
     let cases: [(Array2<f64>, Vec<f64>, Vec<usize>); 6] = [
         (
             array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.5]],
@@ -228,7 +228,7 @@ fn a_tie_at_the_cut_gives_zero_coupling_not_infinity() {
 /// couples the pair by `x / e^2` of some 1e8, where `1 / x` would be 1e16, and which
 /// way is chance. All other pairs are as if the tie were exact.
 #[test]
-fn a_tie_that_rounding_breaks_is_guarded_and_moves_no_other_pair() {
+fn tie_broken_by_rounding_is_guarded_without_affecting_other_pairs() {
     let mut rng = ChaCha8Rng::seed_from_u64(16);
     let mut broken = 0;
     for case in 0..200 {
@@ -242,7 +242,7 @@ fn a_tie_that_rounding_breaks_is_guarded_and_moves_no_other_pair() {
         let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
         let all = RankRule::Threshold(0.0);
         factors.compute(h.view(), all, &mut workspace).unwrap();
-        factors.hold_rank(1);
+        factors.fix_rank(1);
         let out = factors.gradient(h.view(), w.view(), &mut workspace).unwrap();
         // dL/dH = 2 H G_C, and H has an inverse from the left.
         let weights = Array1::from_iter(sigma.iter().map(|sigma| 0.5 / sigma));

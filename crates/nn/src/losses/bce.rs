@@ -3,7 +3,7 @@
 use candle_core::{DType, Tensor};
 use egg_tensor::{Element, Tracked};
 
-use crate::pair_loss::{PairLoss, pair_loss};
+use super::pair_loss::{PairLoss, pair_loss};
 use crate::{Error, Reduction, Result};
 
 /// `w y softplus(-x) + (1 - y) softplus(x)` for each logit x and target y in
@@ -50,7 +50,7 @@ pub fn bce_with_logits(
     pair_loss(Bce { pos_weight }, logits, targets, reduction)
 }
 
-/// The number that [`bce_with_logits`] is, without a tape.
+/// The value of [`bce_with_logits`], without a tape.
 ///
 /// # Errors
 /// As [`bce_with_logits`].

@@ -1,4 +1,4 @@
-//! How the losses of a batch become one number.
+//! The reduction of a batch's losses to one number.
 
 use crate::{Error, Result};
 

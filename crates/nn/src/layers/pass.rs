@@ -1,4 +1,4 @@
-//! What a forward pass needs to know: training or evaluation.
+//! The mode of a forward pass: training or evaluation.
 
 use candle_core::Var;
 use egg_tensor::Tracked;

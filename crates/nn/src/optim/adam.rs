@@ -7,14 +7,17 @@ use candle_core::backend::BackendStorage;
 use candle_core::backprop::GradStore;
 use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var, WithDType, bail};
 use egg_tensor::blocks::share;
-use egg_tensor::{Element, for_element, in_order, vectorised, with_slices};
+use egg_tensor::{Element, for_element, row_major, vectorised, with_slices};
 
-use crate::adam_config::check_rate;
 use crate::check::check_dtype;
-use crate::{AdamConfig, Decay, Error, Parameters, Result};
+use crate::{Error, Parameters, Result};
 
+mod config;
 #[cfg(feature = "candle-nn")]
 mod optimizer;
+
+use config::check_rate;
+pub use config::{AdamConfig, Decay};
 
 /// Numbers per block of a parallel step.
 const BLOCK: usize = 1 << 13;
@@ -26,14 +29,12 @@ const BLOCK: usize = 1 << 13;
 /// `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`,
 /// `parameter -= rate / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + epsilon)`.
 ///
-/// Steps are written into the parameters' own memory. A parameter without a
-/// gradient is left alone, its moments, decay and step count too, as PyTorch
-/// does.
+/// Steps are written into the parameters' own memory. A parameter without a gradient is not
+/// changed, not even by the decay, nor are its moments and step count, as in PyTorch.
 ///
-/// What has all but vanished becomes 0: parameters below the root of the smallest
-/// normal number (1e-19 in f32), moments below that number itself. The weights of a
-/// unit that has died (ReLU) shrink under L2 decay without end, and once their
-/// products fall below the smallest normal number a step takes ten times as long.
+/// Negligible values are flushed to 0: parameters below the root of the smallest normal number
+/// (1e-19 in f32), moments below that number itself. The weights of a dead ReLU unit shrink without
+/// bound under L2 decay, and once their products are subnormal a step takes ten times as long.
 ///
 /// # Example
 /// ```
@@ -58,7 +59,7 @@ pub struct Adam {
     slots: BTreeMap<String, Slot>,
 }
 
-/// A parameter and what is remembered of its gradients.
+/// A parameter and the moments of its gradients.
 #[derive(Debug)]
 struct Slot {
     parameter: Var,
@@ -67,7 +68,7 @@ struct Slot {
     second: CpuStorage,
 }
 
-/// Everything an [`Adam`] remembers, by the parameters' names.
+/// The state of an [`Adam`], by the parameters' names.
 ///
 /// # Example
 /// ```
@@ -91,7 +92,7 @@ pub struct AdamState {
     pub moments: BTreeMap<String, AdamMoments>,
 }
 
-/// What an [`Adam`] remembers of one parameter's gradients.
+/// The moments of one parameter's gradients.
 #[derive(Debug, Clone)]
 pub struct AdamMoments {
     /// How many steps the parameter took.
@@ -151,12 +152,12 @@ impl Adam {
         Ok(())
     }
 
-    /// Moves every parameter that has a gradient.
+    /// Updates every parameter that has a gradient.
     ///
     /// # Errors
     /// [`Error::Shape`] and [`Error::DType`] if a gradient is not of its
     /// parameter's shape or type, [`Error::Parameter`] if candle-nn's `Optimizer`,
-    /// which can't refuse one, set an invalid learning rate; then nothing is moved.
+    /// which can't refuse one, set an invalid learning rate; then no parameter is changed.
     pub fn step(&mut self, gradients: &GradStore) -> Result<()> {
         check_rate(self.config.learning_rate)?;
         for (name, slot) in &self.slots {
@@ -177,7 +178,7 @@ impl Adam {
         Ok(())
     }
 
-    /// A copy of all that is remembered.
+    /// A copy of the state.
     ///
     /// # Errors
     /// [`Error::Candle`] if a copy fails.
@@ -196,8 +197,8 @@ impl Adam {
         })
     }
 
-    /// Goes on from `state`: settings, moments and step counts. Nothing is
-    /// changed unless all fit.
+    /// Restores `state`: settings, moments and step counts. Nothing is changed unless all of it
+    /// fits.
     ///
     /// # Errors
     /// [`Error::MissingName`], [`Error::UnexpectedName`] and [`Error::Shape`]
@@ -270,7 +271,7 @@ fn storage(moment: &Tensor) -> Result<CpuStorage> {
 struct Kernel {
     /// L2 decay, added to the gradient.
     pull: f64,
-    /// What decoupled decay leaves of a parameter.
+    /// The factor of decoupled decay.
     shrink: f64,
     /// `1 - beta1`.
     first_share: f64,
@@ -345,8 +346,7 @@ vectorised! {
     }
 }
 
-/// `base^exponent` by squaring: the library's need not give the same bits on
-/// every platform.
+/// `base^exponent` by squaring: the standard library's may give other bits on other platforms.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut product = 1.0;
     while exponent > 0 {
@@ -359,8 +359,8 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
     product
 }
 
-/// One step of one parameter, whose memory candle lends out for the time. The
-/// moments are lent through a cell since the operation is called by `&self`.
+/// One step of one parameter, in memory that candle lends to the operation. The moments are in a
+/// cell because candle calls the operation by `&self`.
 struct Step<'a> {
     kernel: Kernel,
     moments: RefCell<(&'a mut CpuStorage, &'a mut CpuStorage)>,
@@ -407,7 +407,7 @@ impl InplaceOp2 for Step<'_> {
         gradient_layout: &Layout,
     ) -> candle_core::Result<()> {
         for_element!(parameter.dtype(), T => {
-            let gradient = in_order::<T>(gradient, gradient_layout)?;
+            let gradient = row_major::<T>(gradient, gradient_layout)?;
             self.run::<T>(parameter, layout, &gradient)
         })
     }
@@ -420,7 +420,7 @@ mod tests {
     use super::power;
 
     #[test]
-    fn powers_are_powers() {
+    fn power_matches_repeated_multiplication() {
         assert_eq!(power(0.9, 0), 1.0);
         assert_eq!(power(0.5, 10), 1.0 / 1024.0);
         assert_abs_diff_eq!(power(0.999, 12345), 0.999f64.powf(12345.0), epsilon = 1e-15);

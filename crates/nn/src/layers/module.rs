@@ -1,5 +1,5 @@
 //! The layers as candle's `Module` and `ModuleT`, for `Tensor::apply`,
-//! `candle_nn::seq` and whatever else takes those.
+//! `candle_nn::seq` and other users of these traits.
 //!
 //! Both traits are candle-core's, which candle-nn only re-exports: no feature is
 //! needed. A function such as [`relu`](crate::relu()) becomes a module by a closure,
@@ -13,7 +13,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::{BatchNorm1d, Linear, Mlp, Pass};
 
-/// The pass for a layer that draws nothing: its generator is never asked.
+/// The pass for a layer without randomness: its generator is never used.
 fn run(train: bool, forward: impl FnOnce(&mut Pass<'_>) -> crate::Result<Tracked>) -> Result<Tensor> {
     let mut unused = ChaCha8Rng::from_seed([0; 32]);
     let y = match train {
@@ -23,8 +23,8 @@ fn run(train: bool, forward: impl FnOnce(&mut Pass<'_>) -> crate::Result<Tracked
     Ok(y?.into())
 }
 
-/// [`Linear::forward`] on the tape, in evaluation too, as candle's own `Linear`: a
-/// `Module` is not told which it is.
+/// [`Linear::forward`] on the tape, in evaluation too, as candle's own `Linear`: a `Module` does
+/// not know which it is.
 ///
 /// ```
 /// use candle_core::{DType, Device, Tensor};

@@ -1,4 +1,4 @@
-//! A closer look at classifiers: maps, ranks, confusion.
+//! Details of classifiers: maps of embeddings, ranks, confusion matrices.
 
 use super::cohort::Cohort;
 use super::html::Page;
@@ -14,8 +14,8 @@ type Figures = Vec<(Chart, String)>;
 const MAP_WARNING: &str = "Near points have near embeddings; large distances, directions and the sizes of groups mean \
                            nothing in such a map.";
 
-/// In sections, or all together if there are few.
-pub(super) fn look(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
+/// In separate sections, or in one if there are few.
+pub(super) fn section(page: &mut Page, cohort: &Cohort<'_>) -> Result<()> {
     let maps = maps(
         cohort
             .methods
@@ -68,7 +68,7 @@ pub(super) fn maps<'a>(
     Ok(figures)
 }
 
-/// Adds them under a heading.
+/// Adds the figures under a heading.
 pub(super) fn map_section(page: &mut Page, figures: &[(Chart, String)]) {
     if !figures.is_empty() {
         page.heading("Where embeddings lie");

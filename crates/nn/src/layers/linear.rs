@@ -1,4 +1,4 @@
-//! The linear layer `y = x W^T + b`, alone or with a ReLU, as one operation.
+//! The linear layer `y = x W^T + b`, optionally followed by a ReLU, as one operation.
 
 use candle_core::Var;
 use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, affine, apply};
@@ -129,8 +129,8 @@ impl Linear {
 /// `x W^T` for rows x in and out x in, without a bias: for layers that add one later.
 ///
 /// # Errors
-/// [`Error::Shape`] unless the columns of both are the same in number, [`Error::DType`] unless
-/// the types are.
+/// [`Error::Shape`] unless both have the same number of columns, [`Error::DType`] unless both have
+/// the same type.
 ///
 /// # Example
 /// ```

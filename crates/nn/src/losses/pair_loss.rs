@@ -1,4 +1,4 @@
-//! Losses that compare two tensors number by number, as one operation.
+//! Losses that compare two tensors elementwise, as one operation.
 
 use candle_core::Tensor;
 use egg_tensor::blocks::{map, map_chunks};

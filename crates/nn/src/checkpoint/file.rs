@@ -1,6 +1,6 @@
-//! The bytes of a checkpoint: written whole or not at all, read with suspicion.
+//! The file format of checkpoints; everything that is read is validated.
 
-// Numbers in a file are no index: what they point at may not be there.
+// Numbers read from a file must not be used as indices unchecked.
 #![warn(clippy::indexing_slicing)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -55,7 +55,7 @@ struct State {
     metadata: BTreeMap<String, String>,
 }
 
-/// What an optimiser remembers beside its moments.
+/// The state of an optimiser other than its moments.
 #[derive(Serialize, Deserialize)]
 struct Steps {
     config: AdamConfig,
@@ -145,11 +145,11 @@ fn store(name: &str, tensor: &Tensor) -> Result<Stored> {
     Ok(Stored { dtype, shape, bytes })
 }
 
-/// Of every name, type, shape and number, and of the state as JSON.
+/// The checksum of every name, type, shape and number, and of the state as JSON.
 fn checksum(state: &State, views: &BTreeMap<&str, TensorView<'_>>) -> Result<String> {
     let mut hash = Xxh3::new();
     let mut add = |bytes: &[u8]| {
-        // The length first, so that no two lists of parts run into the same bytes.
+        // The length first, so that different lists of parts never give the same bytes.
         hash.update(&(bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     };
@@ -197,15 +197,13 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint> {
     let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(e.to_string()))?;
     let views: BTreeMap<&str, TensorView<'_>> = tensors.iter().collect();
     if checksum(&header.state, &views)? != header.checksum {
-        return Err(damaged(
-            "its checksum is another than when it was written".to_owned(),
-        ));
+        return Err(damaged("its checksum does not match its content".to_owned()));
     }
     assemble(header.state, &views).map_err(damaged)
 }
 
-/// Refuses tensors that end behind the file. The safetensors crate adds up the
-/// ends unchecked, which numbers near 2^64 would overflow.
+/// Refuses tensors that extend past the end of the file. The safetensors crate adds the ends up
+/// unchecked, and numbers near 2^64 would overflow.
 fn check_extent(bytes: &[u8]) -> std::result::Result<(), String> {
     #[derive(Deserialize)]
     struct Extent {
@@ -228,7 +226,7 @@ fn check_extent(bytes: &[u8]) -> std::result::Result<(), String> {
             Entry::Tensor(Extent {
                 data_offsets: (_, end),
             }) if *end > bytes.len() as u64 => {
-                return Err(format!("{name:?} ends behind it"));
+                return Err(format!("{name:?} extends past its end"));
             }
             Entry::Tensor(_) | Entry::Other(_) => {}
         }
@@ -236,7 +234,7 @@ fn check_extent(bytes: &[u8]) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Sorts the tensors by what they are of.
+/// Sorts the tensors by part: model, best epoch, moments.
 fn assemble(state: State, views: &BTreeMap<&str, TensorView<'_>>) -> std::result::Result<Checkpoint, String> {
     let mut of: BTreeMap<&str, BTreeMap<String, Tensor>> = BTreeMap::new();
     for (full, view) in views {
@@ -244,7 +242,7 @@ fn assemble(state: State, views: &BTreeMap<&str, TensorView<'_>>) -> std::result
             .into_iter()
             .find_map(|part| Some((part, full.strip_prefix(part)?)));
         let Some((part, name)) = part else {
-            return Err(format!("{full:?} is of no known part"));
+            return Err(format!("{full:?} belongs to no known part"));
         };
         of.entry(part)
             .or_default()
@@ -267,7 +265,7 @@ fn assemble(state: State, views: &BTreeMap<&str, TensorView<'_>>) -> std::result
         return Err(format!("{name:?} has a moment but no count of steps"));
     }
     if !state.has_best && !best.is_empty() {
-        return Err("it has parameters of a best epoch that it says it has not".to_owned());
+        return Err("it has parameters of a best epoch, but its header says that it has none".to_owned());
     }
     Ok(Checkpoint {
         epoch: state.epoch,

@@ -1,22 +1,22 @@
-//! One file with all that training needs to go on to the bit.
+//! One file with everything that training needs to resume bit for bit.
 
-// Numbers in a file are no index: what they point at may not be there.
+// Numbers read from a file must not be used as indices unchecked.
 #![warn(clippy::indexing_slicing)]
+
+mod file;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use candle_core::Tensor;
 
-use crate::checkpoint_file as file;
 use crate::{AdamState, EarlyStopping, GeneratorState, Plateau, Result};
 
 /// A training run between two epochs: parameters, optimiser, schedule, early
-/// stopping, generator, and whatever else the caller notes down.
+/// stopping, generator, and metadata of the caller.
 ///
-/// [`Checkpoint::save`] writes one [safetensors] file, first under another name
-/// in the same folder and then renamed, so that a crash leaves the old file or
-/// the new one, never half of one. Its tensors are called `model.NAME`,
+/// [`Checkpoint::save`] writes one [safetensors] file atomically: a crash leaves the old file or
+/// the new one. Its tensors are called `model.NAME`,
 /// `best.NAME`, `adam.first.NAME` and `adam.second.NAME`; the rest is JSON under
 /// `egg-checkpoint` in the header, with a format version and a checksum.
 ///
@@ -35,7 +35,7 @@ use crate::{AdamState, EarlyStopping, GeneratorState, Plateau, Result};
 /// Mlp::new(&mut parameters.root(&mut rng), &MlpConfig::new(&[3, 4, 2]))?;
 ///
 /// let mut checkpoint = Checkpoint::new(12, parameters.snapshot()?);
-/// checkpoint.generator = Some(GeneratorState::of(&rng));
+/// checkpoint.generator = Some(GeneratorState::from_rng(&rng));
 /// checkpoint.metadata.insert("data set".into(), "PROTEINS".into());
 /// checkpoint.save(&path)?;
 ///

@@ -107,7 +107,7 @@ impl Mlp {
             layers.push(Layer {
                 linear,
                 norm,
-                // Others may compute what the first linear layer does, so it has none of its own.
+                // Callers may compute the first linear layer themselves, so its ReLU is separate.
                 relu: relu && !normed && index == 0,
             });
         }
@@ -123,14 +123,14 @@ impl Mlp {
         self.after_first_linear(y, pass)
     }
 
-    /// The first linear layer, for those who compute its output themselves.
+    /// The first linear layer, for callers that compute its output themselves.
     pub fn first_linear(&self) -> &Linear {
         // `new` refuses fewer than two widths.
         &self.layers[0].linear
     }
 
-    /// What [`Self::forward`] does after the first linear layer, whose output
-    /// (bias added) is given: rows x second width -> rows x last width.
+    /// What [`Self::forward`] does after the first linear layer; `y` is its output (bias added):
+    /// rows x second width -> rows x last width.
     ///
     /// # Errors
     /// As [`Linear::forward`].

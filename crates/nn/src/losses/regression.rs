@@ -3,7 +3,7 @@
 use candle_core::Tensor;
 use egg_tensor::{Element, Tracked};
 
-use crate::pair_loss::{PairLoss, pair_loss};
+use super::pair_loss::{PairLoss, pair_loss};
 use crate::{Reduction, Result};
 
 /// `(prediction - target)^2`, summed or averaged over all numbers: a scalar.

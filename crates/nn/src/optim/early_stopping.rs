@@ -1,8 +1,8 @@
-//! When to stop.
+//! Early stopping on a validation metric.
 
 use serde::{Deserialize, Serialize};
 
-/// Which way a metric gets better.
+/// Whether a metric is minimised or maximised.
 ///
 /// # Example
 /// ```
@@ -20,7 +20,7 @@ pub enum Goal {
     Max,
 }
 
-/// What [`EarlyStopping::observe`] makes of an epoch.
+/// The verdict of [`EarlyStopping::observe`] on an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The best so far: the parameters are worth keeping.

@@ -1,4 +1,4 @@
-//! Batch normalisation of feature columns, alone or with a ReLU, as one operation.
+//! Batch normalisation of feature columns, optionally followed by a ReLU, as one operation.
 
 use candle_core::{Tensor, Var, WithDType};
 use egg_tensor::{
@@ -7,8 +7,8 @@ use egg_tensor::{
 };
 
 use crate::check::{check_columns, check_dtype};
-use crate::linear::check_width;
-use crate::normalise::{Moments, backward, moments, normalise};
+use crate::kernels::batch_norm::{Moments, backward, moments, normalise};
+use crate::layers::linear::check_width;
 use crate::{Error, Init, Pass, Result, Scope};
 
 /// Added to the variance, PyTorch's default.
@@ -28,8 +28,8 @@ const MOMENTUM: f64 = 0.1;
 /// and `running_var` (ones).
 ///
 /// A batch of **one row** has variance 0 and no unbiased variance: in training
-/// it is normalised to the bias, moves the running mean, and leaves the running
-/// variance alone (PyTorch raises an error). An empty batch moves neither.
+/// it is normalised to the bias, updates the running mean, and does not change the running variance
+/// (PyTorch raises an error). An empty batch updates neither.
 ///
 /// # Example
 /// ```
@@ -88,8 +88,7 @@ impl BatchNorm1d {
         self.features
     }
 
-    /// The normalised input, of the same shape. In training the running
-    /// statistics are moved.
+    /// The normalised input, of the same shape. Training updates the running statistics.
     ///
     /// # Errors
     /// [`Error::Shape`] unless `x` is rows x features, [`Error::DType`] unless it has the
@@ -118,7 +117,7 @@ impl BatchNorm1d {
         })
     }
 
-    /// Moves the running statistics towards those of a batch.
+    /// Updates the running statistics with those of a batch.
     fn update_running_stats(&self, batch: &Moments, rows: usize) -> Result<()> {
         if rows > 0 {
             blend(&self.running_mean, &batch.mean, 1.0)?;

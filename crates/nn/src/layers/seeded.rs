@@ -1,4 +1,4 @@
-//! Dropout, and models that have some, as a module of candle's.
+//! Dropout, and models with dropout, as modules of candle.
 
 use std::sync::{Mutex, TryLockError};
 
@@ -7,12 +7,12 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{Pass, Result};
 
-/// A forward pass that draws random numbers, with the generator it draws from: a
-/// `ModuleT` of candle's, which passes on no generator.
+/// A forward pass that draws random numbers, together with its generator, as a `ModuleT` of
+/// candle's, whose `forward_t` has no generator argument.
 ///
-/// Training passes one after the other give the bits that they give with a [`Pass`] of
-/// the same generator. Two at once on one `Seeded` are refused: their numbers would
-/// depend on which comes first. Evaluations may run on any number of threads.
+/// Consecutive training passes give the same bits as with a [`Pass`] of the same generator. Two
+/// concurrent ones on one `Seeded` are refused: their numbers would depend on which comes first.
+/// Evaluations may run on any number of threads.
 ///
 /// # Example
 /// ```
@@ -50,13 +50,13 @@ impl<T: Into<Tensor>, F: Fn(&Tensor, &mut Pass<'_>) -> Result<T>> ModuleT for Se
             return Ok((self.forward)(x, &mut Pass::Evaluation)?.into());
         }
         // Not `lock`: a layer shares its rows on rayon, and a thread that waits for
-        // others there may be given the other pass, which would then wait for itself.
+        // others there may run the other pass, which would then deadlock.
         let mut rng = match self.rng.try_lock() {
             Ok(rng) => rng,
-            // A pass that panicked leaves a generator like any other.
+            // A pass that panicked leaves the generator in a valid state.
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                bail!("two training passes at once draw from one generator; give each a Seeded of its own")
+                bail!("two concurrent training passes draw from one generator; give each a Seeded of its own")
             }
         };
         Ok((self.forward)(x, &mut Pass::Training(&mut rng))?.into())

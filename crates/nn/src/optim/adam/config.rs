@@ -1,10 +1,10 @@
-//! The settings of Adam, checked once.
+//! The settings of Adam.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// How parameters are drawn towards 0 while training.
+/// Weight decay.
 ///
 /// # Example
 /// ```
@@ -13,6 +13,7 @@ use crate::{Error, Result};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Decay {
     /// `weight * parameter` is added to the gradient, as PyTorch's `Adam` does
     /// with `weight_decay`: the decay goes through the moments.

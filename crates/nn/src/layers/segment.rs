@@ -1,4 +1,4 @@
-//! Sums, means, maxima and softmax over stretches of rows.
+//! Sums, means, maxima and softmax over segments of rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply};
 
 use crate::check::check_float;
-use crate::segment_kernel::{self as kernel, Spread};
+use crate::kernels::segment::{self as kernel, Spread};
 use crate::{Error, Result};
 
 /// A division of the rows of a stacked matrix: segment g owns the rows
 /// `offsets[g]..offsets[g + 1]`, as the graphs of a batch own its nodes.
 ///
-/// Segments are worked in parallel, each in the order of its rows, so that the
-/// number of threads changes no bit. An empty segment gives a row of zeros.
+/// Segments are processed in parallel, each in the order of its rows, so that the number of threads
+/// changes no bit. An empty segment gives a row of zeros.
 ///
 /// # Example
 /// ```
@@ -185,7 +185,7 @@ struct Reduce {
 }
 
 impl<T: Element> Operation<T, 1> for Reduce {
-    /// The row that has each maximum, if those are asked for.
+    /// The row of each maximum, for [`Kind::Max`].
     type Saved = Vec<usize>;
     type Error = Error;
 

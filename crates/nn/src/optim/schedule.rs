@@ -1,4 +1,4 @@
-//! Learning rates that fall when the loss does not.
+//! A learning rate schedule: reduced when the loss stops improving.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +35,8 @@ impl Default for PlateauConfig {
     }
 }
 
-/// A fall of less than this is not made, PyTorch's `eps`.
-const LEAST_FALL: f64 = 1e-8;
+/// The rate is not reduced by less than this; PyTorch's `eps`.
+const MIN_DECREASE: f64 = 1e-8;
 
 /// Multiplies the learning rate by a factor when a metric, such as the
 /// validation loss, has not fallen for some epochs: PyTorch's
@@ -120,6 +120,6 @@ impl Plateau {
         }
         self.bad_epochs = 0;
         let next = (rate * self.config.factor).max(self.config.min_rate);
-        if rate - next > LEAST_FALL { next } else { rate }
+        if rate - next > MIN_DECREASE { next } else { rate }
     }
 }

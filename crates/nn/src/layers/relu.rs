@@ -11,8 +11,8 @@ const BLOCK: usize = 1 << 13;
 
 /// `max(x, 0)`, elementwise, for any shape; NaN stays NaN.
 ///
-/// The gradient at 0 is 0, as in PyTorch (candle's own `relu` has 1 there,
-/// which is where every row of a fresh layer with zero input stands).
+/// The gradient at 0 is 0, as in PyTorch. (In candle's own `relu` it is 1; a new layer with zero
+/// input is exactly there.)
 ///
 /// # Errors
 /// [`Error::DType`](crate::Error::DType) for anything but f32 and f64.

@@ -1,4 +1,4 @@
-//! Dropout from the pass's own generator.
+//! Dropout, with random numbers from the generator of the pass.
 
 use egg_tensor::blocks::{map_chunks, map_new};
 use egg_tensor::{Backward, Element, Forward, Operand, Operation, Tracked, apply, vectorised};
@@ -126,7 +126,7 @@ vectorised! {
     /// What is kept, scaled, and 0 elsewhere.
     fn keep<T: Element>(x: &'a [T], kept: &'a [bool], scale: T, out: &'a mut [T]) -> () {
         for (out, (&x, &kept)) in out.iter_mut().zip(x.iter().zip(kept)) {
-            // Made in any case: without a branch there is nothing to guess.
+            // Computed in any case: no branch, so no misprediction.
             let scaled = x * scale;
             *out = if kept { scaled } else { T::zero() };
         }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_has_one_mask() {
+    fn seed_determines_the_mask() {
         // Bits this code gave when it was written, not an independent source: they
         // say that another platform or version repeats them.
         let mut rng = ChaCha8Rng::seed_from_u64(0);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_are_met() {
+    fn dropout_rate_matches_the_probability() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         for probability in [0.001, 0.1, 0.5, 0.9, 1.0 - 1e-16] {
             let kept = mask(probability, 200_000, &mut rng)

@@ -14,7 +14,7 @@ const BLOCK: usize = 1 << 12;
 /// gives the norm before, as PyTorch's `clip_grad_norm_`: the Euclidean norm of
 /// the gradients of all parameters taken together.
 ///
-/// Parameters without a gradient count as nothing.
+/// Parameters without a gradient are skipped.
 ///
 /// # Errors
 /// [`Error::Parameter`] unless `max_norm` is above 0;

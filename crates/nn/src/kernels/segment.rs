@@ -1,14 +1,14 @@
 //! The kernels of segment operations, on slices in row-major order.
 //!
-//! A segment is worked by one thread, in the order of its rows.
+//! Each segment is processed by one thread, in the order of its rows.
 
 use egg_tensor::Element;
 use egg_tensor::blocks::share;
 
-/// Segments are worked in groups of at least this many numbers.
+/// Segments are processed in groups of at least this many numbers.
 const GROUP: usize = 1 << 12;
 
-/// Where the part of an output that belongs to a segment begins, in rows.
+/// How an output is divided among segments.
 #[derive(Clone, Copy)]
 enum Place {
     /// One row per segment.
@@ -17,8 +17,8 @@ enum Place {
     Rows,
 }
 
-/// Runs `work(segment, its part of out)` for every segment, groups of which are
-/// shared between the threads.
+/// Runs `work(segment, its part of out)` for every segment; groups of segments are divided among
+/// the threads.
 fn each<T: Send>(
     offsets: &[usize],
     width: usize,
@@ -106,7 +106,7 @@ pub(crate) enum Spread<'a> {
     Whole,
     /// Each row an equal share.
     Evenly,
-    /// In each column the row given for it.
+    /// In each column one row, whose index is listed.
     To(&'a [usize]),
 }
 

@@ -50,7 +50,7 @@ pub fn cross_entropy(logits: impl Into<Tracked>, classes: &Tensor, reduction: Re
     Ok(apply(op, [logits])?.into())
 }
 
-/// The number that [`cross_entropy`] is, without a tape.
+/// The value of [`cross_entropy`], without a tape.
 ///
 /// # Errors
 /// As [`cross_entropy`].
@@ -107,8 +107,8 @@ struct CrossEntropy {
 }
 
 impl<T: Element> Operation<T, 1> for CrossEntropy {
-    /// The greatest logit of each row and `ln sum exp(x - greatest)`. Kept
-    /// apart: their sum would round away what far logits differ by.
+    /// The greatest logit of each row and `ln sum exp(x - greatest)`. Kept separate: in their sum
+    /// the second term would be rounded away for large logits.
     type Saved = Vec<(f64, f64)>;
     type Error = Error;
 
