@@ -81,6 +81,19 @@ pub struct ReadOptions {
     pub max_pickle_bytes: u64,
 }
 
+impl ReadOptions {
+    /// The default of everything that chooses what of a data set is read, with the limits and
+    /// tables of these options: what a registry's fingerprint is of.
+    pub(crate) fn with_default_content(&self) -> Self {
+        Self {
+            tables: self.tables.clone(),
+            max_bytes: self.max_bytes,
+            max_pickle_bytes: self.max_pickle_bytes,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for ReadOptions {
     fn default() -> Self {
         Self {

@@ -4,7 +4,7 @@
 mod features;
 
 use std::io::BufRead;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 
@@ -12,7 +12,9 @@ use crate::adjacency::{EdgeRows, MAX_NODES, accumulate};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, LineProblem, Result};
 use crate::labels::{Labels, Targets};
+use crate::load::DataSource;
 use crate::read::options::ReadOptions;
+use crate::read::reader::{Folder, Reader, files_in};
 use crate::read::source::Source;
 use crate::read::text::{Lines, parse_integer};
 use crate::store::Store;
@@ -81,6 +83,41 @@ pub fn read_tu(path: &Path, options: &ReadOptions) -> Result<GraphDataset> {
     match targets {
         Some(targets) => dataset.with_targets(targets),
         None => Ok(dataset),
+    }
+}
+
+pub(crate) struct TuReader;
+
+impl Reader for TuReader {
+    fn name(&self) -> &'static str {
+        "tu"
+    }
+
+    fn title(&self) -> &'static str {
+        "TU"
+    }
+
+    fn folder_sign(&self) -> Option<&'static str> {
+        Some("*_graph_indicator.txt")
+    }
+
+    fn recognise(&self, folder: &Folder<'_>) -> Result<Option<String>> {
+        Ok(folder.stems("", "_graph_indicator.txt").last().map(str::to_owned))
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["zip"]
+    }
+
+    fn files(&self, source: &DataSource) -> Result<Vec<PathBuf>> {
+        match source.path.is_dir() {
+            true => files_in(&source.path, |name| name.ends_with(".txt")),
+            false => Ok(vec![source.path.clone()]),
+        }
+    }
+
+    fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
+        read_tu(&source.path, options)
     }
 }
 

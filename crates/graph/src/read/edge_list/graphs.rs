@@ -19,7 +19,10 @@ use crate::labels::Targets;
 use crate::read::notes::{ReadNotes, Role, TableNotes};
 use crate::read::options::ReadOptions;
 
-/// What the tables of a folder may end with.
+/// The tables of a folder.
+pub(super) const TABLES: [&str; 3] = ["edges", "nodes", "graphs"];
+
+/// What they may end with.
 const ENDINGS: [&str; 3] = ["csv", "tsv", "txt"];
 
 /// Graphs and what they were called.
@@ -104,7 +107,7 @@ pub fn read_graph_tables(folder: &Path, options: &ReadOptions) -> Result<GraphTa
 }
 
 /// Whether a folder has a table `edges` whose header names a column of graphs.
-pub(crate) fn is_graph_tables(folder: &Path) -> bool {
+pub(super) fn is_graph_tables(folder: &Path) -> bool {
     let header = || {
         let path = find_table(folder, "edges")?;
         let survey = Survey::first_rows(&path, &ReadOptions::default()).ok()?;
@@ -114,7 +117,7 @@ pub(crate) fn is_graph_tables(folder: &Path) -> bool {
 }
 
 /// `NAME.csv`, or with one of the other endings.
-pub(crate) fn find_table(folder: &Path, name: &str) -> Option<PathBuf> {
+pub(super) fn find_table(folder: &Path, name: &str) -> Option<PathBuf> {
     let paths = ENDINGS
         .iter()
         .map(|ending| folder.join(format!("{name}.{ending}")));

@@ -6,6 +6,7 @@ mod graphs;
 mod ids;
 mod nodes;
 mod plan;
+mod reader;
 mod survey;
 mod table;
 mod write;
@@ -13,11 +14,12 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use columns::Columns;
+use graphs::find_table;
 pub use graphs::{GraphTables, read_graph_tables};
-pub(crate) use graphs::{find_table, is_graph_tables};
 use ids::Ids;
 use nodes::{Features as FeatureRows, read_features, read_labels};
 use plan::FeaturePlan;
+pub(crate) use reader::{EdgeListReader, GraphTablesReader};
 use table::Table;
 pub use write::{write_edge_list, write_labels};
 
@@ -29,6 +31,9 @@ use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
+
+/// What the name of a list of edges may end with.
+const ENDINGS: &[&str] = &["csv", "tsv", "txt", "edges", "edgelist", "el"];
 
 /// What the ids in a list of edges are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
