@@ -24,4 +24,4 @@ mod targets;
 
 pub use files::Sections;
 pub use outcome::Outcome;
-pub use targets::{TARGETS, Target, target};
+pub use targets::{NamedSeed, Reader, TARGETS, Target, target};

@@ -3,7 +3,15 @@
 use egg_geometry::{Error, Factors, Flatten, RankRule, Scalar, Workspace};
 use ndarray::Array2;
 
+use super::Target;
 use crate::outcome::Outcome;
+
+pub(super) const TARGET: Target = Target {
+    name: "decomposition",
+    run,
+    words: &[],
+    reader: None,
+};
 
 /// Every kind of rule, at the ends of its range and within.
 pub(crate) const RULES: [RankRule; 13] = [
@@ -60,7 +68,7 @@ pub(crate) fn side(byte: u8) -> usize {
 
 /// Three bytes say how large, how cut and how precise; the rest are the entries,
 /// repeated as often as needed.
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let [rows, columns, rule, bytes @ ..] = input else {
         return Outcome::refused(&"nothing");
     };

@@ -2,8 +2,16 @@
 
 use egg_graph::pickle::{Pickle, Value};
 
+use super::Target;
 use crate::dataset::options;
 use crate::outcome::Outcome;
+
+pub(super) const TARGET: Target = Target {
+    name: "pickle",
+    run,
+    words: WORDS,
+    reader: None,
+};
 
 pub(super) const WORDS: &[&str] = &[
     "cnumpy\nndarray\n",
@@ -35,7 +43,7 @@ pub(super) const WORDS: &[&str] = &[
 /// How many values are looked at: content may be shared, even by itself.
 const LOOKED_AT: usize = 500;
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     match Pickle::from_bytes(input.to_vec(), "input".as_ref(), &options(input)) {
         Ok(pickle) => {
             assert_eq!(pickle.size(), input.len());

@@ -10,9 +10,17 @@ use egg_pool::train::TrainConfig;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Target;
 use crate::outcome::Outcome;
 
-pub(super) const WORDS: &[&str] = &[
+pub(super) const TARGET: Target = Target {
+    name: "settings",
+    run,
+    words: WORDS,
+    reader: None,
+};
+
+const WORDS: &[&str] = &[
     "pooling = \"egg\"\n",
     "kind = \"egg\"\n",
     "kind = \"soft-egg\"\n",
@@ -35,7 +43,7 @@ pub(super) const WORDS: &[&str] = &[
     "'''",
 ];
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(input);
     let _ = text.parse::<RankRule>();
     let _ = text.parse::<PoolingConfig>();
