@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
-use crate::read::{edge_list, gnn_benchmark, ogb, planetoid, reader::Reader, tu, wiki_cs};
+use crate::read::{self, reader::Reader};
 
 /// Makes [`Layout`] and its list of readers of one line per layout.
 macro_rules! layouts {
@@ -43,19 +43,19 @@ macro_rules! layouts {
 // same folder the first is taken.
 layouts! {
     /// `NAME_A.txt`, `NAME_graph_indicator.txt` and so on, in a folder or a zip.
-    Tu => tu::TuReader,
+    Tu => read::tu::TuReader,
     /// `ind.NAME.x` and its seven companions, in a folder.
-    Planetoid => planetoid::PlanetoidReader,
+    Planetoid => read::planetoid::PlanetoidReader,
     /// `raw/*.csv.gz` and `split/`, in a folder.
-    Ogb => ogb::OgbReader,
+    Ogb => read::ogb::OgbReader,
     /// `edges.csv`, `nodes.csv` and `graphs.csv` of many graphs, in a folder.
-    GraphTables => edge_list::GraphTablesReader,
+    GraphTables => read::edge_list::GraphTablesReader,
     /// A text file with two node ids per line, or a folder with such a file.
-    EdgeList => edge_list::EdgeListReader,
+    EdgeList => read::edge_list::EdgeListReader,
     /// One `.npz` with the parts of two CSR matrices.
-    GnnBenchmark => gnn_benchmark::GnnBenchmarkReader,
+    GnnBenchmark => read::gnn_benchmark::GnnBenchmarkReader,
     /// One `data.json`.
-    WikiCs => wiki_cs::WikiCsReader,
+    WikiCs => read::wiki_cs::WikiCsReader,
 }
 
 impl Layout {
