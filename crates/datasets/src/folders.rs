@@ -120,7 +120,7 @@ impl DataFolders {
     /// use egg_graph::{Cache, ReadOptions};
     ///
     /// let source = DataFolders::only("datasets/prepared").source("PROTEINS")?;
-    /// let proteins = source.load(&ReadOptions::default(), &Cache::Beside)?.dataset;
+    /// let proteins = source.load(&ReadOptions::default(), &Cache::NextToSource)?.dataset;
     /// assert_eq!(proteins.len(), 1113);
     /// # Ok::<(), egg_datasets::Error>(())
     /// ```

@@ -33,10 +33,10 @@ const HEADER: usize = 8 + 4 + 4 + 16 + 16;
 /// Where cached data sets go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Cache {
-    /// Beside the source, as a hidden file. If the folder can't be written to,
+    /// In the folder of the source, as a hidden file. If the folder can't be written to,
     /// the data set is loaded all the same and nothing is kept.
     #[default]
-    Beside,
+    NextToSource,
     /// In a folder of their own, which must exist.
     In(PathBuf),
     /// Nowhere.
@@ -132,7 +132,7 @@ fn path_of(cache: &Cache, source: &Path, reading: &str) -> Option<PathBuf> {
     let which = xxhash_rust::xxh3::xxh3_64(reading.as_bytes());
     let file = format!(".{name}.{which:016x}.eggcache");
     match cache {
-        Cache::Beside => Some(absolute.parent()?.join(file)),
+        Cache::NextToSource => Some(absolute.parent()?.join(file)),
         Cache::In(folder) => Some(folder.join(file)),
         Cache::Off => None,
     }
@@ -247,18 +247,22 @@ mod tests {
             .zip([full(), classes.unwrap(), dense])
         {
             source(folder.path(), text);
-            let (first, used) = through_once(&Cache::Beside, &path, &dataset);
+            let (first, used) = through_once(&Cache::NextToSource, &path, &dataset);
             assert_eq!(used, CacheUse::Written, "{text}");
-            let (second, used) = through(&Cache::Beside, &path, std::slice::from_ref(&path), "test", || {
-                panic!("read again")
-            })
+            let (second, used) = through(
+                &Cache::NextToSource,
+                &path,
+                std::slice::from_ref(&path),
+                "test",
+                || panic!("read again"),
+            )
             .unwrap();
             assert_eq!(used, CacheUse::Hit);
             assert!(same(&first, &dataset) && same(&second, &dataset));
         }
         // Same bytes, other options.
         let other = through(
-            &Cache::Beside,
+            &Cache::NextToSource,
             &path,
             std::slice::from_ref(&path),
             "other",
@@ -273,23 +277,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = source(folder.path(), "one");
         let dataset = full();
-        through_once(&Cache::Beside, &path, &dataset);
-        let file = path_of(&Cache::Beside, &path, "test").unwrap();
+        through_once(&Cache::NextToSource, &path, &dataset);
+        let file = path_of(&Cache::NextToSource, &path, "test").unwrap();
         let good = std::fs::read(&file).unwrap();
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1;
             // The four bytes of padding are compared too.
             std::fs::write(&file, &bad).unwrap();
-            let (loaded, used) = through_once(&Cache::Beside, &path, &dataset);
+            let (loaded, used) = through_once(&Cache::NextToSource, &path, &dataset);
             assert_eq!(used, CacheUse::Written, "byte {at}");
             assert!(same(&loaded, &dataset));
         }
         for length in 0..good.len() {
             std::fs::write(&file, &good[..length]).unwrap();
-            assert_eq!(through_once(&Cache::Beside, &path, &dataset).1, CacheUse::Written);
+            assert_eq!(
+                through_once(&Cache::NextToSource, &path, &dataset).1,
+                CacheUse::Written
+            );
         }
-        assert_eq!(through_once(&Cache::Beside, &path, &dataset).1, CacheUse::Hit);
+        assert_eq!(
+            through_once(&Cache::NextToSource, &path, &dataset).1,
+            CacheUse::Hit
+        );
     }
 
     #[test]

@@ -28,9 +28,11 @@ pub enum FeatureColumn {
     /// 1 for nodes of one category, 0 for all others.
     Category {
         /// What is categorised.
-        of: String,
+        #[serde(rename = "of")]
+        property: String,
         /// Which category.
-        is: String,
+        #[serde(rename = "is")]
+        value: String,
     },
 }
 
@@ -41,10 +43,10 @@ impl FeatureColumn {
     }
 
     /// One category of a property that has several.
-    pub fn category(of: impl Into<String>, is: impl Into<String>) -> Self {
+    pub fn category(property: impl Into<String>, value: impl Into<String>) -> Self {
         Self::Category {
-            of: of.into(),
-            is: is.into(),
+            property: property.into(),
+            value: value.into(),
         }
     }
 
@@ -52,7 +54,7 @@ impl FeatureColumn {
     fn categorised(&self) -> Option<&str> {
         match self {
             Self::Number(_) => None,
-            Self::Category { of, .. } => Some(of),
+            Self::Category { property, .. } => Some(property),
         }
     }
 }
@@ -61,7 +63,7 @@ impl fmt::Display for FeatureColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(name) => f.write_str(name),
-            Self::Category { of, is } => write!(f, "{of} = {is}"),
+            Self::Category { property, value } => write!(f, "{property} = {value}"),
         }
     }
 }

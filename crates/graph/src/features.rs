@@ -160,11 +160,11 @@ impl Features {
     ///
     /// ```
     /// use egg_graph::Features;
-    /// let both = Features::one_hot(vec![0], 2)?.beside(&Features::dense(ndarray::array![[0.5]])?)?;
+    /// let both = Features::one_hot(vec![0], 2)?.hstack(&Features::dense(ndarray::array![[0.5]])?)?;
     /// assert_eq!(both.to_dense(), ndarray::array![[1.0, 0.0, 0.5]]);
     /// # Ok::<(), egg_graph::Error>(())
     /// ```
-    pub fn beside(&self, right: &Self) -> Result<Self> {
+    pub fn hstack(&self, right: &Self) -> Result<Self> {
         if self.rows() != right.rows() {
             return Err(Error::Length {
                 what: "features",

@@ -172,8 +172,8 @@ pub(super) fn dataset(bytes: &[u8]) -> Option<GraphDataset> {
             columns.push(match body.flag()? {
                 false => FeatureColumn::Number(body.text()?),
                 true => FeatureColumn::Category {
-                    of: body.text()?,
-                    is: body.text()?,
+                    property: body.text()?,
+                    value: body.text()?,
                 },
             });
         }

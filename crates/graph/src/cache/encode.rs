@@ -137,10 +137,10 @@ pub(super) fn dataset(dataset: &GraphDataset) -> Body {
                     body.tag(0);
                     body.text(name);
                 }
-                FeatureColumn::Category { of, is } => {
+                FeatureColumn::Category { property, value } => {
                     body.tag(1);
-                    body.text(of);
-                    body.text(is);
+                    body.text(property);
+                    body.text(value);
                 }
             }
         }

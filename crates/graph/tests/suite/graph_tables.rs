@@ -95,7 +95,7 @@ fn folders_are_told_apart() {
     let source = DataSource::detect(folder.path()).unwrap();
     assert_eq!(source.layout, Layout::GraphTables);
     let dataset = source
-        .load(&ReadOptions::default(), &Cache::Beside)
+        .load(&ReadOptions::default(), &Cache::NextToSource)
         .unwrap()
         .dataset;
     assert_eq!(dataset.len(), 2);

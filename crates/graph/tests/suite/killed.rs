@@ -24,7 +24,7 @@ fn options(load: u64) -> ReadOptions {
 
 fn load(path: &Path, load: u64) -> (String, CacheUse) {
     let source = DataSource::detect(path).unwrap();
-    let loaded = source.load(&options(load), &Cache::Beside).unwrap();
+    let loaded = source.load(&options(load), &Cache::NextToSource).unwrap();
     (loaded.dataset.fingerprint(), loaded.cache)
 }
 
@@ -115,7 +115,7 @@ fn child_without_room() {
         refused.contains(".eggcache: File too large") || refused.contains(".eggcache: No space left"),
         "{refused}"
     );
-    let beside = source.load(&options(0), &Cache::Beside).unwrap();
+    let beside = source.load(&options(0), &Cache::NextToSource).unwrap();
     assert_eq!(beside.cache, CacheUse::NotWritable);
 }
 

@@ -46,7 +46,7 @@ fn child() {
         "pickle" => Pickle::read(&path, &options).map(|pickle| pickle.value().kind().to_owned()),
         "npy" => read_npy(&path, &options).map(|array| format!("{:?}", array.shape())),
         _ => DataSource::detect(&path)
-            .and_then(|source| source.load(&options, &Cache::Beside))
+            .and_then(|source| source.load(&options, &Cache::NextToSource))
             .map(|loaded| loaded.dataset)
             .and_then(|dataset| {
                 // What is done with any data set.

@@ -45,7 +45,7 @@ fn a_cache_belongs_to_its_files_and_options() {
     write("A", "1, 2\n1, 1\n");
     write("graph_indicator", "1\n1\n");
     let source = DataSource::detect(folder.path()).unwrap();
-    let load = |options: &ReadOptions| source.load(options, &Cache::Beside).unwrap();
+    let load = |options: &ReadOptions| source.load(options, &Cache::NextToSource).unwrap();
     let plain = ReadOptions::default();
     let looped = ReadOptions {
         self_loops: SelfLoops::Keep,
@@ -143,7 +143,9 @@ fn a_folder_by_another_name_is_another_source() {
     }
     let source = DataSource::detect(folder.path()).unwrap();
     let train = || {
-        let loaded = source.load(&ReadOptions::default(), &Cache::Beside).unwrap();
+        let loaded = source
+            .load(&ReadOptions::default(), &Cache::NextToSource)
+            .unwrap();
         loaded.dataset.split().unwrap().train.clone()
     };
     assert_eq!(train(), [2]);
@@ -181,8 +183,8 @@ fn columns_of_a_tu_data_set_have_names() {
             node_features,
             ..ReadOptions::default()
         };
-        let read = source.load(&options, &Cache::Beside).unwrap();
-        let cached = source.load(&options, &Cache::Beside).unwrap();
+        let read = source.load(&options, &Cache::NextToSource).unwrap();
+        let cached = source.load(&options, &Cache::NextToSource).unwrap();
         assert_eq!((read.cache, cached.cache), (CacheUse::Written, CacheUse::Hit));
         assert_eq!(read.dataset, cached.dataset);
         assert_eq!(cached.dataset.feature_columns(), Some(&expected[..]));
