@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_joined_comes_apart_again() {
+    fn sections_round_trip() {
         let files: [(&'static str, &[u8]); 3] = [
             ("A", b"1\n2\n"),
             ("B", b""),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_holds_the_last_input_only() {
+    fn folder_holds_only_the_last_input() {
         let folder = Folder::new("test-of-folders");
         let path = folder.path().to_owned();
         folder.fill(&[("a", b"1"), ("b/c", b"2")]);

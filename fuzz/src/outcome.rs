@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_quotes_make_no_difference() {
+    fn outcomes_ignore_numbers_and_quoted_text() {
         let refused = |text: &str| Outcome::refused(&text);
         assert_eq!(
             refused("/tmp/a, line 3: `x7` is not a number"),

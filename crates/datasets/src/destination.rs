@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_writer_is_refused_and_leftovers_are_swept() {
+    fn second_writer_is_refused_and_old_staging_is_removed() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("data");
         fs::create_dir_all(folder.join(".staging-old/deep")).unwrap();

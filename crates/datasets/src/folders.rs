@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leads_to_files_or_to_advice() {
+    fn name_resolves_to_files_or_an_error_with_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let folders = DataFolders::only(folder.path());
         let missing = folders.source("proteins").unwrap_err().to_string();

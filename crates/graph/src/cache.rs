@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_comes_back_and_only_for_the_same_source() {
+    fn cache_round_trips_only_for_the_same_source() {
         let folder = tempfile::tempdir().unwrap();
         let path = source(folder.path(), "one");
         let classes = full().with_targets(Targets::Classes(Labels::from_values(&[3, -1])));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_was_forged_with_its_digest_is_checked() {
+    fn forged_content_is_validated() {
         let digest = SourceDigest(7);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("forged");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_to_is_no_obstacle() {
+    fn unwritable_cache_folder_is_an_error_only_if_requested() {
         let folder = tempfile::tempdir().unwrap();
         let path = source(folder.path(), "one");
         let missing = Cache::In(folder.path().join("not there"));

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_found_by_what_they_are() {
+    fn category_columns_are_matched_by_value() {
         // Labels 2, 3, 5 as columns 2..=5; trained with 0..=4.
         let found = one_hot(vec![0, 1, 3], 4, labels(2..6));
         let (aligned, unseen) = found.with_columns_of(&labels(0..5)).unwrap();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_must_be_the_same_ones() {
+    fn number_columns_must_match_by_name() {
         let numbers = |names: &[&str]| {
             names
                 .iter()

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrays_that_do_not_begin_at_the_beginning_are_refused() {
+    fn offsets_must_start_at_zero() {
         let good = Store::bare(vec![0, 2], vec![0, 1, 2], vec![1, 0]);
         assert!(good.check().is_ok());
         for bad in [
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_that_nobody_has_are_refused_before_anything_is_allocated() {
+    fn excessive_width_is_refused_before_allocation() {
         use crate::features::MAX_FEATURES;
         use crate::sparse::CsrMatrix;
         let wide = |width| CsrMatrix::new(vec![0], vec![], vec![], width);

@@ -214,7 +214,7 @@ mod tests {
 
     /// A seed that is refused at once leads nowhere.
     #[test]
-    fn every_target_has_seeds_and_they_are_read() {
+    fn every_target_has_seeds_that_are_read() {
         let seeds = all().unwrap();
         for target in TARGETS {
             assert!(

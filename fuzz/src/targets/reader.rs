@@ -84,7 +84,7 @@ mod tests {
 
     /// A file that a reader opens but does not list could change without the cache noticing.
     #[test]
-    fn what_is_read_depends_on_the_listed_files_alone() {
+    fn readers_open_only_the_files_they_list() {
         for (name, reader) in readers() {
             for (seed, input) in (reader.seeds)().unwrap() {
                 let source = reader.source(&input);

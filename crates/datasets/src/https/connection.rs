@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_certificates_is_not_taken_for_trust() {
+    fn certificate_file_without_certificates_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("certificates.pem");
         assert!(trusted(Some(file.clone().into())).is_err());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn distrust_comes_with_a_remedy() {
+    fn certificate_error_names_the_remedy() {
         let error = |text: &str| ureq::Error::Io(std::io::Error::other(text.to_owned()));
         let remedy = distrusted(&error("invalid peer certificate: UnknownIssuer")).unwrap();
         assert!(remedy.contains("SSL_CERT_FILE"), "{remedy}");

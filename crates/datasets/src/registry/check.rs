@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_in_a_registry_is_refused() {
+    fn invalid_registry_entries_are_refused() {
         for (from, to, says) in [
             ("name = \"MUTAG\"", "name = \"../MUTAG\"", "not a name"),
             (

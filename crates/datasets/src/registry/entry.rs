@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_set_is_found_unpacked_or_in_its_archive_or_not_at_all() {
+    fn data_set_is_found_unpacked_or_in_its_archive() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let entry = Registry::builtin().get("MUTAG").unwrap();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_of_a_layout_that_is_read_unpacked_does_not_count() {
+    fn archive_of_a_layout_read_unpacked_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("hiv.zip"), b"x").unwrap();
         let entry = Registry::builtin().get("ogbg-molhiv").unwrap();

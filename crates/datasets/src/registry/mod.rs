@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spellings_of_other_libraries_are_understood() {
+    fn aliases_of_other_libraries_resolve() {
         for (spelling, name) in [
             ("CiteSeer", "Citeseer"),
             ("citeseer", "Citeseer"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_miss_gets_a_suggestion_and_nonsense_none() {
+    fn near_miss_gets_a_suggestion() {
         let suggestion = |name: &str| match Registry::builtin().get(name) {
             Err(Error::UnknownDataset { suggestion, .. }) => suggestion,
             other => panic!("{other:?}"),

@@ -171,7 +171,7 @@ fn assert_fetched(folder: &Path, which: &str) {
 }
 
 #[test]
-fn what_was_killed_is_ended_by_the_next_call() {
+fn killed_fetch_is_completed_by_the_next() {
     let whole = place();
     let begin = Instant::now();
     assert!(fetching(whole.path()).status().unwrap().success());
@@ -212,7 +212,7 @@ fn what_was_killed_is_ended_by_the_next_call() {
 /// can only be read.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_is_full_or_can_only_be_read() {
+fn full_or_read_only_disk_is_an_error() {
     let place = place();
     let program = std::env::current_exe().unwrap();
     let child = format!(
@@ -263,7 +263,7 @@ fn a_disk_that_is_full_or_can_only_be_read() {
 /// get to the disk either: whether it owns up to them or claims to be small.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_archive_that_would_fill_the_machine() {
+fn zip_bomb_is_refused_in_bounded_memory() {
     for (claim, word) in [
         (None, "more than 4294967296"),
         (Some(100_000), "larger than its declared"),

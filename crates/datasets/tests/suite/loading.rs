@@ -6,7 +6,7 @@ use egg_graph::{Cache, CacheUse, Error, NodeFeatures, ReadOptions};
 use crate::real_data;
 
 #[test]
-fn every_registered_data_set_is_what_the_registry_says() {
+fn registered_data_sets_match_the_registry() {
     let Some(folder) = real_data::folder("all") else {
         return;
     };

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_set_stays_as_it_is_in_tu_files_too() {
+    fn standard_set_has_a_fixed_fingerprint_and_survives_tu_files() {
         let standard = CovarianceSet::standard().unwrap();
         let folder = tempfile::tempdir().unwrap();
         crate::write_tu(folder.path(), &standard).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn first_order_statistics_say_nothing() {
+    fn first_order_statistics_are_equal() {
         let dataset = generated();
         let graphs: Vec<_> = dataset.graphs().collect();
         for pair in graphs.chunks_exact(2) {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn second_moments_tell_the_classes_apart() {
+    fn second_moments_separate_the_classes() {
         let dataset = generated();
         let moment = |index: usize| {
             let view = dataset.graph(index).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_described_is_refused() {
+    fn invalid_parameters_are_refused() {
         let good = CovarianceSet::default();
         for bad in [
             CovarianceSet { graphs: 3, ..good },

@@ -125,7 +125,7 @@ fn npy(elements: &str, shape: &str) -> Vec<u8> {
 /// 10 GB of zeros in 10 MB. (Of what is not looked at unless it is allowed for, the
 /// size is no matter.)
 #[test]
-fn a_zip_bomb_is_refused_by_what_it_claims() {
+fn declared_zip_bomb_is_refused() {
     const BYTES: u64 = 10_000_000_000;
     let place = folder(&[]);
     for (name, member, head, line) in [
@@ -141,7 +141,7 @@ fn a_zip_bomb_is_refused_by_what_it_claims() {
 }
 
 #[test]
-fn a_zip_bomb_that_claims_to_be_small_ends_where_it_claimed_to() {
+fn undeclared_zip_bomb_stops_at_its_declared_size() {
     let place = folder(&[]);
     let claim = Some(60 * MIB);
     let lines = place.path().join("lines.zip");
@@ -179,7 +179,7 @@ fn a_gzip_bomb_is_stopped_at_a_hundred_times_its_size() {
 }
 
 #[test]
-fn an_array_that_claims_rows_is_believed_when_they_are_there() {
+fn declared_rows_are_allocated_only_as_read() {
     let place = folder(&[]);
     let path = place.path().join("rows.npy");
     for (elements, shape, word) in [
@@ -248,7 +248,7 @@ fn a_pickle_with_a_string_of_4_gigabytes() {
 }
 
 #[test]
-fn nothing_is_nested_deeper_than_the_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let place = folder(&[]);
     let at = |name: &str| place.path().join(name);
     let deep = 1_000_000;
@@ -266,7 +266,7 @@ fn nothing_is_nested_deeper_than_the_stack() {
 
 /// 9223372036854775808: one more than 64 bits hold with a sign.
 #[test]
-fn an_edge_to_node_2_to_the_63_is_refused_or_only_a_name() {
+fn huge_node_id_is_refused_or_a_name() {
     const ID: &str = "9223372036854775808";
     let edge = format!("1, {ID}\n");
     let tu = folder(&[("T_A.txt", &edge), ("T_graph_indicator.txt", "1\n1\n")]);

@@ -13,7 +13,7 @@ use crate::real_data;
 /// printed, not judged: `docs/GRAPHS.md` has them.
 #[test]
 #[expect(clippy::print_stdout, reason = "for those who ask with --nocapture")]
-fn the_largest_is_cached() {
+fn largest_data_set_is_cached() {
     let Some(path) = real_data::find("COLLAB.zip") else {
         return;
     };
@@ -37,7 +37,7 @@ fn the_largest_is_cached() {
 }
 
 #[test]
-fn a_cache_belongs_to_its_files_and_options() {
+fn cache_key_covers_files_and_options() {
     let folder = tempfile::tempdir().unwrap();
     let write = |part: &str, text: &str| {
         std::fs::write(folder.path().join(format!("T_{part}.txt")), text).unwrap();
@@ -74,7 +74,7 @@ fn a_cache_belongs_to_its_files_and_options() {
 }
 
 #[test]
-fn layouts_are_told_apart() {
+fn layouts_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     let touch = |name: &str| {
         let path = folder.path().join(name);
@@ -120,7 +120,7 @@ fn layouts_are_told_apart() {
 }
 
 #[test]
-fn a_folder_by_another_name_is_another_source() {
+fn cache_key_covers_folder_names() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);

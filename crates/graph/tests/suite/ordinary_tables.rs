@@ -185,7 +185,7 @@ fn edges_as_networkx_writes_them() {
 }
 
 #[test]
-fn a_first_row_that_could_be_either_is_asked_about() {
+fn ambiguous_first_row_is_refused() {
     // Two names that occur nowhere else: a header, or an edge of two nodes by themselves.
     let folder = refused(
         &[("edges.csv", "person_a,person_b\nAda,Grace\nGrace,Emmy\n")],
@@ -245,7 +245,7 @@ fn a_first_row_that_could_be_either_is_asked_about() {
 /// An isolated node 0, and features by position: read as ids from 1, everything is
 /// shifted by one.
 #[test]
-fn ids_that_could_start_at_0_or_1_are_asked_about() {
+fn ambiguous_id_base_is_refused() {
     let features = array![[10.0f32], [11.0], [12.0], [13.0]];
     let file = |edges: &str| {
         let folder = folder(&[("edges.csv", edges)]);
@@ -444,7 +444,7 @@ fn labels_as_pandas_and_r_write_them() {
 }
 
 #[test]
-fn what_was_understood_is_told() {
+fn read_notes_describe_every_column() {
     let list = read(&[
         (
             "edges.csv",
@@ -467,7 +467,7 @@ fn what_was_understood_is_told() {
 }
 
 #[test]
-fn a_missing_label_is_no_class() {
+fn missing_label_is_not_a_class() {
     let tables = |labels: &str| {
         let folder = folder(&[
             (
@@ -504,7 +504,7 @@ fn a_missing_label_is_no_class() {
 }
 
 #[test]
-fn tables_of_graphs_tell_their_columns() {
+fn read_notes_describe_tables_of_graphs() {
     let folder = folder(&[
         (
             "edges.csv",

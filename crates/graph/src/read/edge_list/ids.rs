@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_told_or_asked_for() {
+    fn id_base_is_inferred_or_an_error() {
         use NodeIds::{Named, OneBased, ZeroBased};
         for (least, most, rows, declared, expected) in [
             (0, 9, None, None, Some(ZeroBased)),
