@@ -1,4 +1,4 @@
-//! Zip archives from strangers: names that stay inside, sizes that stay within
+//! Zip archives from untrusted sources: names that stay inside, sizes that stay within
 //! limits, and every member at most once.
 
 use std::collections::HashSet;
@@ -187,7 +187,7 @@ mod tests {
         bytes
     }
 
-    /// Unpacks below `out` in a new folder; nothing may appear beside it.
+    /// Unpacks below `out` in a new folder; nothing may appear outside it.
     fn tried(bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Summed)>> {
         let folder = tempfile::tempdir().unwrap();
         let archive = folder.path().join("a.zip");

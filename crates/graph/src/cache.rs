@@ -1,5 +1,5 @@
-//! A data set in one binary file beside its source, so that the second load
-//! takes a fraction of the first.
+//! A data set in one binary file, next to its source or in a cache folder, so that the second
+//! load takes a fraction of the first.
 //!
 //! The file holds the flat arrays of the data set behind a header: a magic
 //! word, the version of this layout, a digest of the source's bytes and of the
@@ -43,7 +43,7 @@ pub enum Cache {
     Off,
 }
 
-/// Whether a cache served.
+/// Whether the data set came from the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheUse {
     /// The data set came from the cache.
@@ -61,17 +61,17 @@ pub enum CacheUse {
 pub(crate) struct SourceDigest(u128);
 
 impl SourceDigest {
-    /// Digests files in the order given, their paths within the source, and a
+    /// Digests files in this order, their paths within the source, and a
     /// description of the reader and its options.
     ///
     /// The bytes, not the times of change: those can be the same for different
     /// contents, and reading is a hundred times faster than parsing.
-    pub(crate) fn of(source: &Path, files: &[PathBuf], reading: &str) -> Result<Self> {
+    pub(crate) fn new(source: &Path, files: &[PathBuf], reading: &str) -> Result<Self> {
         let mut hash = Xxh3::new();
         hash.update(reading.as_bytes());
         let mut buffer = vec![0u8; 1 << 18];
         for path in files {
-            // In folders the name tells what a file is for; a source that is a
+            // In folders a file's name says what it is for; a source that is a
             // file may be called anything.
             let name = path
                 .strip_prefix(source)
@@ -97,8 +97,8 @@ impl SourceDigest {
 
 /// Loads a data set from its cache, or by `read` and then caches it.
 ///
-/// `files` are all files that `read` looks at, `reading` a text that differs
-/// whenever the same files would be read differently.
+/// `files` are all files that `read` opens, `reading` a text that differs whenever the same files
+/// would be read differently.
 pub(crate) fn through(
     cache: &Cache,
     source: &Path,
@@ -109,15 +109,15 @@ pub(crate) fn through(
     let Some(path) = path_of(cache, source, reading) else {
         return Ok((read()?, CacheUse::Off));
     };
-    let digest = SourceDigest::of(source, files, reading)?;
+    let digest = SourceDigest::new(source, files, reading)?;
     if let Some(dataset) = load(&path, digest) {
         return Ok((dataset, CacheUse::Hit));
     }
     let dataset = read()?;
     let written = match save(&path, digest, &dataset) {
         Ok(()) => CacheUse::Written,
-        // A folder that was asked for must work; one beside the source may be
-        // anybody's.
+        // A cache folder that was asked for must be writable; the folder of the source need
+        // not be.
         Err(error) if matches!(cache, Cache::In(_)) => return Err(error),
         Err(_) => CacheUse::NotWritable,
     };
@@ -140,7 +140,7 @@ fn path_of(cache: &Cache, source: &Path, reading: &str) -> Option<PathBuf> {
 
 fn save(path: &Path, source: SourceDigest, dataset: &GraphDataset) -> Result<()> {
     let body = encode::dataset(dataset);
-    // What writers of caches left here that were killed.
+    // Temporary files of writers that were killed.
     if let Some(folder) = path.parent() {
         egg_files::sweep(folder);
     }
@@ -164,7 +164,7 @@ fn load(path: &Path, source: SourceDigest) -> Option<GraphDataset> {
     expected.extend_from_slice(&VERSION.to_le_bytes());
     expected.extend_from_slice(&[0; 4]);
     expected.extend_from_slice(&source.0.to_le_bytes());
-    // Cheapest first: another version or source needs no look at the content.
+    // Cheapest first: another version or source needs no check of the content.
     if !header.starts_with(&expected) {
         return None;
     }

@@ -95,8 +95,8 @@ impl GraphDataset {
     /// let graph = Graph::from_edges(2, &[(0, 1)])?.with_features(Features::dense(ndarray::array![[1.0, 5.0], [2.0, 6.0]])?)?;
     /// let (age, height) = (FeatureColumn::number("age"), FeatureColumn::number("height"));
     /// let dataset = GraphDataset::single("pair", graph).with_feature_columns(vec![age.clone(), height.clone()])?;
-    /// let (turned, unseen) = dataset.clone().with_columns_of(&[height, age.clone()])?;
-    /// assert_eq!(turned.features().to_dense(), ndarray::array![[5.0, 1.0], [6.0, 2.0]]);
+    /// let (matched, unseen) = dataset.clone().with_columns_of(&[height, age.clone()])?;
+    /// assert_eq!(matched.features().to_dense(), ndarray::array![[5.0, 1.0], [6.0, 2.0]]);
     /// assert!(unseen.is_empty());
     /// assert!(dataset.with_columns_of(&[age]).is_err());
     /// # Ok::<(), egg_graph::Error>(())
@@ -135,10 +135,10 @@ impl GraphDataset {
             )));
         }
         let places: Vec<Option<u32>> = own.iter().map(|column| place.get(column).copied()).collect();
-        let (features, strangers) = moved(self.features(), &places, wanted.len())?;
+        let (features, unseen) = moved(self.features(), &places, wanted.len())?;
         let unseen = own
             .iter()
-            .zip(strangers)
+            .zip(unseen)
             .filter(|(_, nodes)| *nodes > 0)
             .map(|(column, nodes)| UnseenCategory {
                 column: column.clone(),
@@ -289,7 +289,7 @@ mod tests {
                 .with_feature_columns(numbers(&["a", "a"]))
                 .is_err()
         );
-        // What is told by its features alone has none once they are replaced.
+        // Columns of features that were replaced no longer apply.
         let other = Features::none(2);
         assert_eq!(named.with_features(other).unwrap().feature_columns(), None);
     }

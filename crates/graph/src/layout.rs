@@ -119,7 +119,7 @@ mod tests {
     /// Else a path could be read in two ways, or in none.
     #[test]
     fn every_layout_is_recognised_and_no_ending_belongs_to_two() {
-        let mut endings = Vec::new();
+        let mut endings: Vec<&str> = Vec::new();
         for layout in Layout::ALL {
             let reader = layout.reader();
             assert!(

@@ -49,7 +49,7 @@ struct Expected {
 pub struct Loaded {
     /// The data.
     pub dataset: GraphDataset,
-    /// Whether the cache served.
+    /// Whether it came from the cache.
     pub cache: CacheUse,
 }
 
@@ -165,8 +165,8 @@ impl DataSource {
         self.layout.reader().files(self)
     }
 
-    /// Takes the data set from the cache if it is there, whole, and of these
-    /// files and options; else reads and caches it.
+    /// Takes the data set from the cache if there is a complete cache file of these files and
+    /// options; else reads and caches it.
     ///
     /// Content that [is expected](Self::expecting) is compared whenever files are read; what is
     /// in the cache has been.

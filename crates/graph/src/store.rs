@@ -30,7 +30,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Structure alone, known to be right.
+    /// Only the structure, already checked.
     pub(crate) fn bare(nodes: Vec<usize>, offsets: Vec<usize>, neighbours: Vec<u32>) -> Self {
         let features = Features::none(offsets.len() - 1);
         Self {
@@ -52,17 +52,17 @@ impl Store {
         self.offsets.len() - 1
     }
 
-    /// The nodes of a graph that is there.
+    /// The nodes of a graph; `index` must be in range.
     pub(crate) fn node_range(&self, graph: usize) -> Range<usize> {
         self.nodes[graph]..self.nodes[graph + 1]
     }
 
-    /// The entries of a graph that is there.
+    /// The entries of a graph; `index` must be in range.
     pub(crate) fn entry_range(&self, graph: usize) -> Range<usize> {
         self.offsets[self.nodes[graph]]..self.offsets[self.nodes[graph + 1]]
     }
 
-    /// Edges and self loops of a graph that is there, ids being local.
+    /// Edges and self loops of a graph that is there, with local ids.
     pub(crate) fn edge_counts(&self, graph: usize) -> (usize, usize) {
         let range = self.node_range(graph);
         let loops = (0u32..)

@@ -224,17 +224,17 @@ mod tests {
             );
         }
         for (name, seed, bytes) in seeds {
-            let told = (crate::target(name).unwrap().run)(&bytes).to_string();
+            let outcome = (crate::target(name).unwrap().run)(&bytes).to_string();
             let read = match (name, seed) {
-                ("decomposition", "not-finite") => told == "not finite",
+                ("decomposition", "not-finite") => outcome == "not finite",
                 ("pickle", _) => ["an array", "a CSR matrix", "a dict"]
                     .iter()
-                    .any(|kind| told.contains(kind)),
+                    .any(|kind| outcome.contains(kind)),
                 // One of several kinds, or the text of a rank rule.
-                ("settings", _) => told.contains("read") || seed == "rank",
-                _ => told.starts_with("read"),
+                ("settings", _) => outcome.contains("read") || seed == "rank",
+                _ => outcome.starts_with("read"),
             };
-            assert!(read, "{name}/{seed}: {told}");
+            assert!(read, "{name}/{seed}: {outcome}");
             assert!(bytes.len() <= crate::mutate::LONGEST, "{name}/{seed}");
         }
     }

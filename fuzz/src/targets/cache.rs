@@ -26,7 +26,7 @@ const HEADER: usize = 32;
 struct Cached {
     source: DataSource,
     cache: Cache,
-    /// Where all of it is, as long as this is there.
+    /// Holds the files; removed when this is dropped.
     _folder: Folder,
     file: PathBuf,
     header: Vec<u8>,

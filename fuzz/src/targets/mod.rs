@@ -32,7 +32,7 @@ pub use reader::{NamedSeed, Reader};
 
 use crate::outcome::Outcome;
 
-/// Something that reads bytes which nobody has looked at.
+/// A function that reads untrusted bytes.
 pub struct Target {
     /// What it is called on the command line; its seeds are in `corpus/NAME`.
     pub name: &'static str,

@@ -73,7 +73,7 @@ fn run(input: &[u8]) -> Outcome {
     ])
 }
 
-/// A graph for the model to look at.
+/// A graph for the model to predict.
 fn graph(inputs: usize) -> Option<GraphDataset> {
     let features = ndarray::Array2::from_elem((3, (1..=64).contains(&inputs).then_some(inputs)?), 0.5);
     let graph = Graph::from_edges(3, &[(0, 1), (1, 2)]).ok()?;

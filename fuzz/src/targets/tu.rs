@@ -88,7 +88,7 @@ fn comes_back(dataset: &GraphDataset, folder: &Path) {
         self_loops: egg_graph::SelfLoops::Keep,
         ..ReadOptions::default()
     };
-    // A graph at the end without nodes is known by its target alone.
+    // A last graph without nodes is known only by its target.
     let ends_empty = dataset
         .node_offsets()
         .last_chunk::<2>()

@@ -1,4 +1,4 @@
-//! Whom to talk to, how, and whom to trust.
+//! Which connections are allowed, and which certificates are trusted.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn trusted(file: Option<OsString>) -> Result<RootCerts, String> {
 /// What to do, if the trouble is that the server could not be trusted.
 pub(super) fn distrusted(error: &ureq::Error) -> Option<String> {
     let text = error.to_string();
-    // ureq passes it on as an I/O error, so that only the text tells.
+    // ureq passes it on as an I/O error, so that only the text identifies it.
     text.contains("invalid peer certificate").then(|| {
         format!(
             "{text}; if your network has certificates of its own, set SSL_CERT_FILE to the file that has them \

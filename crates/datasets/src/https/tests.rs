@@ -29,7 +29,7 @@ struct Place {
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("file");
-    let Part { path, tag } = Part::beside(&to);
+    let Part { path, tag } = Part::for_file(&to);
     Place {
         _folder: folder,
         to,
@@ -193,8 +193,8 @@ fn failed_download_keeps_only_its_part() {
 #[test]
 fn transient_errors_are_retried_and_permanent_ones_are_not() {
     let content = content();
-    let passing = [Answer::Status(503), Answer::Status(429), Answer::Well];
-    let server = Server::start(&content, None, &passing);
+    let transient = [Answer::Status(503), Answer::Status(429), Answer::Well];
+    let server = Server::start(&content, None, &transient);
     let here = place();
     fetched(&server, &here, &content).unwrap();
     assert_whole(&here, &content);
@@ -213,8 +213,8 @@ fn transient_errors_are_retried_and_permanent_ones_are_not() {
 #[test]
 fn total_number_of_attempts_is_bounded() {
     let (content, place) = (content(), place());
-    let turns = vec![[Answer::Cut(500), Answer::Status(416)]; 100].concat();
-    let server = Server::start(&content, Some("\"1\""), &turns);
+    let answers = vec![[Answer::Cut(500), Answer::Status(416)]; 100].concat();
+    let server = Server::start(&content, Some("\"1\""), &answers);
     assert!(fetched(&server, &place, &content).is_err());
     let most = (MAX_TRIES * QUICK.attempts) as usize;
     assert_eq!(server.requests().len(), most);

@@ -23,7 +23,7 @@ pub(super) fn entries(entries: &[DatasetEntry]) -> Checked {
         }
         let archive = entry.archive.iter().map(|archive| &archive.path);
         for path in entry.files.iter().map(|file| &file.path).chain(archive) {
-            // Some file systems do not tell upper case from lower.
+            // Some file systems ignore case.
             if let Some(other) = paths.insert(path.to_lowercase(), name) {
                 return Err(format!("`{path}` is a file of `{name}` and of `{other}`"));
             }
@@ -85,8 +85,8 @@ fn file(file: &FileEntry) -> Checked {
     file.sha256.as_deref().map_or(Ok(()), hexadecimal)
 }
 
-fn require(holds: bool, otherwise: &str) -> Checked {
-    if holds { Ok(()) } else { Err(otherwise.into()) }
+fn require(holds: bool, problem: &str) -> Checked {
+    if holds { Ok(()) } else { Err(problem.into()) }
 }
 
 fn https(url: &str) -> Checked {

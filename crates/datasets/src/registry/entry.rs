@@ -100,7 +100,7 @@ pub struct ArchiveEntry {
     pub url: String,
     /// The folder in it that becomes [`DatasetEntry::path`].
     pub root: String,
-    /// Bytes of the mirror's archive, which may be packed otherwise.
+    /// Bytes of the mirror's archive; upstream's may be packed differently.
     pub mirror_size: Option<u64>,
     /// SHA-256 of the mirror's archive, in hexadecimal.
     pub mirror_sha256: Option<String>,
@@ -147,7 +147,7 @@ impl DatasetEntry {
 
     /// What to read in a data folder: what is unpacked, or else the archive if
     /// the layout can be read from one. `None` if neither is there in full;
-    /// nothing but names and sizes is looked at.
+    /// only names and sizes are compared.
     pub fn find_below(&self, folder: &Path) -> Option<PathBuf> {
         if self.is_complete_below(folder) {
             return Some(self.path_below(folder));

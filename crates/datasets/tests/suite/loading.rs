@@ -11,7 +11,7 @@ fn registered_data_sets_match_the_registry() {
         return;
     };
     for entry in Registry::builtin().entries() {
-        // COLLAB has a test of its own; Wiki-CS is not to be had.
+        // COLLAB has a test of its own; Wiki-CS is not available.
         if ["COLLAB", "Wiki-CS"].contains(&entry.name.as_str()) {
             continue;
         }

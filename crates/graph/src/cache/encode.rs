@@ -69,7 +69,7 @@ impl Body {
         labels.names().iter().for_each(|name| self.text(name));
     }
 
-    /// Whether something is there, and which kind.
+    /// Whether an optional part follows, and of which kind.
     fn tag(&mut self, tag: u64) {
         self.number(tag);
     }

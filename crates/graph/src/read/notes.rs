@@ -60,9 +60,9 @@ pub enum Role {
     RowIndex,
     /// Which graph a row is of.
     Graph,
-    /// One end of an edge.
+    /// The source of an edge.
     Source,
-    /// The other end.
+    /// The target of an edge.
     Target,
     /// The weight of an edge.
     Weight,

@@ -155,7 +155,7 @@ impl Reader for OgbReader {
     }
 }
 
-/// A table that is there, packed or not.
+/// The path of a table, packed or not, if it exists.
 fn table(folder: &Path, name: &str) -> Option<PathBuf> {
     ["csv.gz", "csv"]
         .into_iter()
@@ -224,7 +224,7 @@ fn next(lines: &mut Table) -> Result<bool> {
     Ok(true)
 }
 
-/// Exactly so many fields.
+/// The fields of the current row, which must be `N`.
 fn fields<const N: usize>(lines: &Table) -> Result<[&[u8]; N]> {
     let mut found = 0;
     let mut fields = [&[][..]; N];

@@ -1,5 +1,5 @@
 //! The text layout of the TU collection: `DS_A.txt`, `DS_graph_indicator.txt`
-//! and the files beside them, in a folder or a zip archive.
+//! and their companion files, in a folder or a zip archive.
 
 mod features;
 
@@ -212,7 +212,7 @@ impl Nodes {
             graph_of.push(graph);
             Ok(())
         })?;
-        // Without a list of graphs only the ids tell how many there are; one
+        // Without a list of graphs only the ids say how many there are; one
         // that skips ahead by more than all nodes is a mistake.
         let count = graphs.unwrap_or(usize::try_from(largest).unwrap_or(usize::MAX));
         if graphs.is_none() && count > graph_of.len() {
@@ -373,7 +373,7 @@ fn bad_edge<R: BufRead>(lines: &Lines<R>, most: i64) -> Error {
 
 /// Edge attributes and edge labels side by side, one row per listed edge.
 fn read_edge_values(files: &mut Files<'_>, edges: usize, edge_file: &str) -> Result<Option<Array2<f32>>> {
-    let mut both: Option<Array2<f32>> = None;
+    let mut joined: Option<Array2<f32>> = None;
     for part in ["edge_attributes", "edge_labels"] {
         let Some(lines) = files.lines(part)? else {
             continue;
@@ -386,12 +386,12 @@ fn read_edge_values(files: &mut Files<'_>, edges: usize, edge_file: &str) -> Res
             });
         }
         let values = read_floats(lines, edges, edge_file)?;
-        both = Some(match both {
+        joined = Some(match joined {
             None => values,
             Some(left) => ndarray::concatenate![ndarray::Axis(1), left, values],
         });
     }
-    Ok(both)
+    Ok(joined)
 }
 
 /// A table of numbers with a known number of rows.

@@ -13,7 +13,7 @@ use crate::features::Features;
 use crate::graph::Graph;
 use crate::labels::{Labels, Targets};
 
-/// Two classes of graphs that first-order pooling can't tell apart.
+/// Two classes of graphs that first-order pooling can't distinguish.
 ///
 /// The graphs come in pairs, one of each class, with the same nodes and edges:
 /// a 4-regular graph of a random even size. The features of a class lie near a
@@ -25,7 +25,7 @@ use crate::labels::{Labels, Targets};
 /// convolutions neither do the sum and the average of the nodes: the rows and
 /// columns of `D^(-1/2) (A + I) D^(-1/2)` sum to 1 in a regular graph, so
 /// `1^T A^k X W = 1^T X W = 0` in both classes. The subspace that the rows span
-/// tells the classes apart. A nonlinearity lets covariance through to first-
+/// separates the classes. A nonlinearity lets covariance through to first-
 /// order pools too.
 ///
 /// ```

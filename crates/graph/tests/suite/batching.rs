@@ -16,7 +16,7 @@ struct Dense {
     labels: Vec<Option<u32>>,
 }
 
-/// What an edge between two nodes is told to be: the same in both directions.
+/// A weight for an edge between two nodes: the same in both directions.
 fn attributes(a: usize, b: usize, weight: f32) -> [f32; 2] {
     [(a * b) as f32 + 0.5, weight * (a + b) as f32]
 }
@@ -259,7 +259,7 @@ proptest! {
         ] {
             let mut expected = adjacency.clone();
             for value in expected.diag_mut() {
-                // A loop that is there keeps its weight.
+                // An existing loop keeps its weight.
                 *value = if diagonal == 0.0 || *value == 0.0 { diagonal } else { *value };
             }
             prop_assert_eq!(Propagation::sum(&changed).batch(&all).unwrap().to_dense(), expected);

@@ -108,7 +108,7 @@ fn names_are_numbered_by_first_appearance() {
     );
     assert_eq!(edges(&list), [(0, 1), (0, 2)]);
 
-    // Nodes that only a comment tells of have none. (Found by random input.)
+    // Nodes that only a comment counts have none. (Found by random input.)
     let declared = read(&Files::new("# nodes: 4\na b\n").source().ids(NodeIds::Named)).unwrap();
     assert_eq!(declared.dataset.node_count(), 4);
     assert_eq!(declared.names.as_deref().unwrap(), ["a", "b", "", ""]);

@@ -27,10 +27,13 @@ const EDGES: (&str, &str) = ("edges.csv", "graph,source,target\nb,1,2\na,x,y\nb,
 
 #[test]
 fn graphs_are_in_the_order_of_the_first_table_that_names_them() {
-    let alone = read(&[EDGES]).unwrap();
-    assert_eq!(alone.names, ["b", "a"]);
-    assert_eq!((alone.dataset.node_count(), alone.dataset.edge_count()), (5, 3));
-    assert!(alone.dataset.targets().is_none());
+    let edges_only = read(&[EDGES]).unwrap();
+    assert_eq!(edges_only.names, ["b", "a"]);
+    assert_eq!(
+        (edges_only.dataset.node_count(), edges_only.dataset.edge_count()),
+        (5, 3)
+    );
+    assert!(edges_only.dataset.targets().is_none());
     let labelled = read(&[EDGES, ("graphs.csv", "graph;label\na;yes\nb;\n")]).unwrap();
     assert_eq!(labelled.names, ["a", "b"]);
     let classes = labelled.dataset.classes().unwrap();

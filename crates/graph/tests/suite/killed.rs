@@ -101,7 +101,7 @@ fn cache_is_complete_after_a_kill() {
 
 const WITHOUT_ROOM: &str = "EGG_CACHES_WITHOUT_ROOM";
 
-/// No test of its own: a cache that is asked for, and one beside the source.
+/// No test of its own: a cache folder that was asked for, and the folder of the source.
 #[test]
 fn child_on_full_disk() {
     let Some(folder) = std::env::var_os(WITHOUT_ROOM).map(PathBuf::from) else {
@@ -115,8 +115,8 @@ fn child_on_full_disk() {
         refused.contains(".eggcache: File too large") || refused.contains(".eggcache: No space left"),
         "{refused}"
     );
-    let beside = source.load(&options(0), &Cache::NextToSource).unwrap();
-    assert_eq!(beside.cache, CacheUse::NotWritable);
+    let next_to_source = source.load(&options(0), &Cache::NextToSource).unwrap();
+    assert_eq!(next_to_source.cache, CacheUse::NotWritable);
 }
 
 /// No file may be larger than some kilobytes, which no cache of this graph is.

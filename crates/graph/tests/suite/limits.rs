@@ -42,7 +42,7 @@ fn child() {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let said = match ending.as_str() {
+    let verdict = match ending.as_str() {
         "pickle" => Pickle::read(&path, &options).map(|pickle| pickle.value().kind().to_owned()),
         "npy" => read_npy(&path, &options).map(|array| format!("{:?}", array.shape())),
         _ => DataSource::detect(&path)
@@ -61,8 +61,8 @@ fn child() {
                 ))
             }),
     };
-    let line = match said {
-        Ok(said) => format!("\nread: {said}\n"),
+    let line = match verdict {
+        Ok(verdict) => format!("\nread: {verdict}\n"),
         Err(error) => format!("\nrefused: {error}\n"),
     };
     std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -80,11 +80,11 @@ fn within(memory: u64, path: &Path) -> String {
         .output()
         .unwrap();
     let out = String::from_utf8_lossy(&output.stdout);
-    let said = out
+    let verdict = out
         .lines()
         .find(|line| line.starts_with("read: ") || line.starts_with("refused: "));
-    match said {
-        Some(said) if output.status.success() => said.to_owned(),
+    match verdict {
+        Some(verdict) if output.status.success() => verdict.to_owned(),
         _ => panic!(
             "{}, with {memory} bytes: {}\n{out}\n{}",
             path.display(),
@@ -96,10 +96,10 @@ fn within(memory: u64, path: &Path) -> String {
 
 #[track_caller]
 fn refused(memory: u64, path: &Path, word: &str) {
-    let said = within(memory, path);
+    let verdict = within(memory, path);
     assert!(
-        said.starts_with("refused: ") && said.contains(word),
-        "{}: {said}",
+        verdict.starts_with("refused: ") && verdict.contains(word),
+        "{}: {verdict}",
         path.display()
     );
 }
@@ -192,10 +192,10 @@ fn declared_rows_are_allocated_only_as_read() {
         ("<f4", "0, 1000000000000", "the header"),
     ] {
         fs::write(&path, [npy(elements, shape), vec![0]].concat()).unwrap();
-        let said = within(LITTLE, &path);
-        assert!(said.starts_with("refused"), "{shape}: {said}");
+        let verdict = within(LITTLE, &path);
+        assert!(verdict.starts_with("refused"), "{shape}: {verdict}");
         if word != "the header" {
-            assert!(said.contains(word), "{elements} {shape}: {said}");
+            assert!(verdict.contains(word), "{elements} {shape}: {verdict}");
         }
     }
     // In an archive that is as large as it says.
@@ -294,12 +294,12 @@ fn huge_node_id_is_refused_or_a_name() {
     refused(LITTLE, &wiki.path().join("data.json"), ID);
     // In a list of edges it may be what a node is called.
     let list = folder(&[("net.csv", &format!("source,target\n1,{ID}\n{ID},2\n"))]);
-    let said = within(LITTLE, &list.path().join("net.csv"));
-    assert!(said.starts_with("read: 3 nodes, 2 edges"), "{said}");
+    let verdict = within(LITTLE, &list.path().join("net.csv"));
+    assert!(verdict.starts_with("read: 3 nodes, 2 edges"), "{verdict}");
     // And one below, which does fit.
     let near = folder(&[("net.csv", "1,0\n1,9223372036854775807\n")]);
-    let said = within(LITTLE, &near.path().join("net.csv"));
-    assert!(said.starts_with("read: 3 nodes, 2 edges"), "{said}");
+    let verdict = within(LITTLE, &near.path().join("net.csv"));
+    assert!(verdict.starts_with("read: 3 nodes, 2 edges"), "{verdict}");
 }
 
 /// 10^7 nodes that are there are read; 10^7 that are only said to be are not.
@@ -307,10 +307,10 @@ fn huge_node_id_is_refused_or_a_name() {
 fn ten_million_nodes_without_an_edge() {
     let lines = "1\n".repeat(10_000_000);
     let tu = folder(&[("T_A.txt", ""), ("T_graph_indicator.txt", &lines)]);
-    let said = within(GIB, tu.path());
+    let verdict = within(GIB, tu.path());
     assert!(
-        said.starts_with("read: 10000000 nodes, 0 edges, (10000000, 10000000)"),
-        "{said}"
+        verdict.starts_with("read: 10000000 nodes, 0 edges, (10000000, 10000000)"),
+        "{verdict}"
     );
     let ogb = folder(&[
         ("raw/num-node-list.csv", "10000000\n"),

@@ -55,7 +55,7 @@ fn cache_key_covers_files_and_options() {
     assert_eq!(load(&plain).cache, CacheUse::Hit);
     assert_eq!(load(&looped).cache, CacheUse::Written);
     assert_eq!(load(&plain).cache, CacheUse::Hit);
-    // The same length, the same time of change: only the bytes tell.
+    // The same length, the same time of change: only the bytes differ.
     let path = folder.path().join("T_A.txt");
     let changed = std::fs::metadata(&path).unwrap().modified().unwrap();
     write("A", "1, 2\n2, 2\n");
@@ -157,8 +157,8 @@ fn cache_key_covers_folder_names() {
     assert_eq!(train(), [0]);
 }
 
-/// Node labels of a TU data set are categories: what a column means is told by its
-/// name, and goes through the cache.
+/// Node labels of a TU data set are categories: what a column means is in its name, which the
+/// cache keeps.
 #[test]
 fn columns_of_a_tu_data_set_have_names() {
     let folder = tempfile::tempdir().unwrap();

@@ -102,7 +102,7 @@ fn edges_as_pandas_writes_them() {
         ",Unnamed: 0,source,target\n0,0,1,2\n1,1,2,3\n2,2,4,1\n",
         "Unnamed: 0,from,to\n0,1,2\n1,2,3\n2,4,1\n",
         "index,src,dst\n7,1,2\n8,2,3\n9,4,1\n",
-        // columns that only pandas could tell apart from ids
+        // columns that only pandas could distinguish from ids
         "source,target,time\n1,2,1700000000\n2,3,1700000001\n4,1,1700000002\n",
         "source,target,kind\n1,2,0.5\n2,3,0.25\n4,1,1.5\n",
         "person_a,person_b\n1,2\n2,3\n4,1\n",
@@ -263,7 +263,7 @@ fn ambiguous_id_base_is_refused() {
     let one = read_as(folder.path(), &ids(NodeIds::OneBased)).unwrap();
     assert_eq!(one.dataset.graph(0).unwrap().neighbours(3), [0u32; 0]);
 
-    // Where the last row must be the largest id, it is told.
+    // Where the last row must be the largest id, it is decided.
     let folder = file("source,target\n1,2\n2,4\n");
     let one = read_as(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(one.ids, NodeIds::OneBased);
@@ -272,7 +272,7 @@ fn ambiguous_id_base_is_refused() {
         read_as(folder.path(), &ReadOptions::default()).unwrap().ids,
         NodeIds::ZeroBased
     );
-    // The same by a table without ids, and by labels alone.
+    // The same by a table without ids, and only by labels.
     let table = [
         ("edges.csv", "source,target\n1,2\n2,3\n"),
         ("features.csv", "x\n1\n2\n3\n4\n"),
@@ -322,7 +322,7 @@ fn features_as_pandas_and_r_write_them() {
         let list = read(&[edges, ("features.csv", text)]);
         assert_eq!(list.dataset.features().to_dense(), expected, "{text:?}");
     }
-    // Whole numbers below 0,1: as many rows as nodes tell. With one more, node 2 may be alone.
+    // Whole numbers below 0,1: as many rows as nodes decide it. With one more, node 2 may be isolated.
     let whole = read(&[edges, ("features.csv", "0,1\n1,0\n0,1\n")]);
     assert_eq!(whole.dataset.features().to_dense().row(0).to_vec(), [0.0, 1.0]);
     refused(
@@ -407,7 +407,7 @@ fn labels_as_pandas_and_r_write_them() {
         let found = classes(&[numbered, features, ("labels.csv", text)]);
         assert_eq!(found, abc(&expected), "{text:?}");
     }
-    // Without features a fourth line may be a node that is alone.
+    // Without features a fourth line may be an isolated node.
     refused(
         &[numbered, ("labels.csv", "party\na\nb\na\n")],
         &["labels.csv", "`party`"],
@@ -436,7 +436,7 @@ fn labels_as_pandas_and_r_write_them() {
         assert_eq!(list.dataset.node_count(), 3, "{text:?}");
         assert_eq!(list.dataset.node_labels().unwrap().known(), 2, "{text:?}");
     }
-    // `who` may be a node that is alone, as Zoe is.
+    // `who` may be an isolated node, as Zoe is.
     refused(
         &[named, ("labels.csv", "who,side\nAda,a\nZoe,b\n")],
         &["`who,side`", "--header"],

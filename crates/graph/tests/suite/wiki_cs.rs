@@ -1,4 +1,4 @@
-//! Small files of Wiki-CS's shape; the data set itself is not at hand.
+//! Small files of Wiki-CS's shape; the data set itself is not available.
 
 use std::fs;
 
