@@ -32,6 +32,7 @@ const HEADER: usize = 8 + 4 + 4 + 16 + 16;
 
 /// Where cached data sets go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cache {
     /// In the folder of the source, as a hidden file. If the folder can't be written to,
     /// the data set is loaded all the same and nothing is kept.
@@ -45,6 +46,7 @@ pub enum Cache {
 
 /// Whether the data set came from the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CacheUse {
     /// The data set came from the cache.
     Hit,

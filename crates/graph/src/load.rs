@@ -46,6 +46,7 @@ struct Expected {
 
 /// A data set and where it came from.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The data.
     pub dataset: GraphDataset,

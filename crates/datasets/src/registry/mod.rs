@@ -226,17 +226,10 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_layouts_are_as_the_registry_spells_them() {
-        for layout in [
-            Layout::Tu,
-            Layout::Planetoid,
-            Layout::GnnBenchmark,
-            Layout::WikiCs,
-            Layout::Ogb,
-            Layout::EdgeList,
-        ] {
+    fn layout_names_are_spelled_as_in_the_registry() {
+        for layout in Layout::ALL {
             assert_eq!(
-                serde_json::to_string(&layout).unwrap(),
+                serde_json::to_string(layout).unwrap(),
                 format!("\"{}\"", layout.name())
             );
         }

@@ -5,6 +5,7 @@ use crate::adjacency::SelfLoops;
 
 /// Which of a TU data set's node data become features.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub enum NodeFeatures {
     /// Labels if there are any, else attributes, else nothing.
     #[default]

@@ -22,6 +22,7 @@ use crate::split::Split;
 
 /// Wiki-CS with all of its splits.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct WikiCs {
     /// The graph, with the first of the splits.
     pub dataset: GraphDataset,

@@ -27,6 +27,7 @@ const ENDINGS: [&str; 3] = ["csv", "tsv", "txt"];
 
 /// Graphs and what they were called.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GraphTables {
     /// Named after the folder.
     pub dataset: GraphDataset,

@@ -96,6 +96,7 @@ pub struct EdgeListSource {
 
 /// A graph and what its nodes were called.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EdgeList {
     /// One graph, named after the file of its edges.
     pub dataset: GraphDataset,
