@@ -1,4 +1,4 @@
-//! What holds of every data set, whatever it was read from.
+//! Invariants of every data set, whatever it was read from.
 
 use egg_graph::{
     Features, GraphBatch, GraphDataset, Header, NodeFeatures, Propagation, ReadOptions, SelfLoops,
@@ -8,9 +8,9 @@ use egg_graph::{
 use crate::files::Sections;
 use crate::outcome::Outcome;
 
-/// Beyond this a data set is looked at as a whole only: what costs a little for
-/// every node would keep the driver from the next input.
-const LOOKED_AT: usize = 1 << 12;
+/// Nodes and graphs up to which every edge is checked: larger data sets would slow the driver
+/// down.
+const CHECKED_IN_FULL: usize = 1 << 12;
 
 /// Limits that are small, so that a reader that ignores them is noticed. Which
 /// of the other options are used depends on the input.
@@ -42,7 +42,7 @@ pub(crate) fn options(input: &[u8]) -> ReadOptions {
     }
 }
 
-/// What came of reading a data set, which is checked.
+/// The outcome of reading a data set, which is checked.
 pub(crate) fn judge(read: &egg_graph::Result<GraphDataset>) -> Outcome {
     match read {
         Ok(dataset) => {
@@ -112,7 +112,7 @@ pub(crate) fn check(dataset: &GraphDataset) {
         assert!(all.iter().all(|part| part.iter().all(|index| *index < things)));
     }
     check_features(dataset.features());
-    if nodes <= LOOKED_AT && dataset.len() <= LOOKED_AT {
+    if nodes <= CHECKED_IN_FULL && dataset.len() <= CHECKED_IN_FULL {
         check_edges(dataset);
         check_use(dataset);
     }
@@ -173,7 +173,7 @@ fn check_use(dataset: &GraphDataset) {
     assert_eq!(dataset.fingerprint(), dataset.clone().fingerprint());
     let backwards: Vec<usize> = (0..dataset.len()).rev().collect();
     match dataset.subset(&backwards) {
-        Ok(turned) => assert_eq!(turned.edge_count(), dataset.edge_count()),
+        Ok(reversed) => assert_eq!(reversed.edge_count(), dataset.edge_count()),
         Err(error) => panic!("no subset: {error}"),
     }
     match GraphBatch::all(dataset) {

@@ -102,11 +102,11 @@ fn scratch() -> &'static str {
     })
 }
 
-/// A folder whose content is replaced for every input. Each thread has its own, and
-/// takes it away when it ends.
+/// A folder whose content is replaced for every input. Each thread has its own, which is
+/// removed when the thread ends.
 pub(crate) struct Folder {
     path: PathBuf,
-    there: RefCell<BTreeSet<&'static str>>,
+    names: RefCell<BTreeSet<&'static str>>,
 }
 
 impl Folder {
@@ -120,7 +120,7 @@ impl Folder {
         assert!(made.is_ok(), "{}: {made:?}", path.display());
         Self {
             path,
-            there: RefCell::default(),
+            names: RefCell::default(),
         }
     }
 
@@ -130,22 +130,22 @@ impl Folder {
 
     /// Makes the folder hold these files and no others that it put there.
     pub(crate) fn fill(&self, files: &[(&'static str, &[u8])]) -> &Path {
-        let mut there = self.there.borrow_mut();
-        there.retain(|name| {
-            let stays = files.iter().any(|(wanted, _)| wanted == name);
-            if !stays {
+        let mut names = self.names.borrow_mut();
+        names.retain(|name| {
+            let kept = files.iter().any(|(wanted, _)| wanted == name);
+            if !kept {
                 let path = self.path.join(name);
                 let _ = fs::remove_file(&path);
-                // Folders too: that one is there means something to a reader.
+                // Folders too: readers check whether they exist.
                 for folder in path.ancestors().skip(1).take_while(|folder| *folder != self.path) {
                     let _ = fs::remove_dir(folder);
                 }
             }
-            stays
+            kept
         });
         for (name, content) in files {
             let path = self.path.join(name);
-            if there.insert(name)
+            if names.insert(name)
                 && let Some(folder) = path.parent()
             {
                 let _ = fs::create_dir_all(folder);
@@ -162,7 +162,7 @@ impl Folder {
         self.fill(&[(name, content)]).join(name)
     }
 
-    /// Removes a folder in it, with all that is there.
+    /// An empty folder in it; its old content is removed.
     pub(crate) fn emptied(&self, name: &str) -> PathBuf {
         let path = self.path.join(name);
         let _ = fs::remove_dir_all(&path);
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_joined_comes_apart_again() {
+    fn sections_round_trip() {
         let files: [(&'static str, &[u8]); 3] = [
             ("A", b"1\n2\n"),
             ("B", b""),
@@ -193,7 +193,7 @@ mod tests {
         let apart = Sections::parse(&input, &["A", "B", "C"]);
         assert_eq!(apart.get("A"), Some(files[0].1));
         assert_eq!(apart.get("B"), Some(files[1].1));
-        // What looks like a mark is one.
+        // A line that begins like a mark is one.
         assert_eq!(apart.get("C"), Some(&b"binary \n==\x00= "[..]));
         for odd in [
             &b"=== "[..],
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_holds_the_last_input_only() {
+    fn folder_holds_only_the_last_input() {
         let folder = Folder::new("test-of-folders");
         let path = folder.path().to_owned();
         folder.fill(&[("a", b"1"), ("b/c", b"2")]);

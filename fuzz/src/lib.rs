@@ -1,7 +1,7 @@
 //! Random input for everything that reads files, and for the decomposition.
 //!
 //! A [`Target`] is a function of bytes: it makes files or matrices of them,
-//! hands these to a public reader with small limits, and panics if the reader
+//! passes these to a public reader with small limits, and panics if the reader
 //! does, or if what was read breaks a promise of its type. A refusal is fine.
 //! Two drivers call it: `tests/fuzz` (any compiler, `cargo xtask fuzz`) and
 //! `libfuzzer/` (nightly, sanitizers, coverage).
@@ -24,4 +24,4 @@ mod targets;
 
 pub use files::Sections;
 pub use outcome::Outcome;
-pub use targets::{TARGETS, Target, target};
+pub use targets::{NamedSeed, Reader, TARGETS, Target, target};

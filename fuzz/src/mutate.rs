@@ -204,7 +204,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn anything_can_be_changed_and_most_changes_are_new() {
+    fn mutations_are_short_and_vary() {
         for pool in [
             vec![vec![]],
             vec![vec![0]],

@@ -1,10 +1,10 @@
-//! What came of an input, in words that are the same for inputs that are alike.
+//! The outcome of an input, as a text that is the same for similar inputs.
 
 use std::fmt::Display;
 
 /// A note of what a target made of an input. Inputs whose notes differ went
 /// different ways through a reader: where the compiler can't count branches,
-/// this is what tells which inputs are worth going on from.
+/// this decides which inputs are mutated further.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Outcome(String);
 
@@ -23,8 +23,8 @@ impl Outcome {
     pub fn refused(error: &impl Display) -> Self {
         let text = error.to_string();
         let last = text.trim_end().lines().last().unwrap_or_default();
-        let told = last.split_once(": ").map_or(last, |(_, told)| told);
-        let mut words = told.to_owned();
+        let message = last.split_once(": ").map_or(last, |(_, message)| message);
+        let mut words = message.to_owned();
         for quote in ['`', '"', '\''] {
             if let (Some(first), Some(last)) = (words.find(quote), words.rfind(quote)) {
                 words.drain(first..=last);
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_quotes_make_no_difference() {
+    fn outcomes_ignore_numbers_and_quoted_text() {
         let refused = |text: &str| Outcome::refused(&text);
         assert_eq!(
             refused("/tmp/a, line 3: `x7` is not a number"),

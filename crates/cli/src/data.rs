@@ -59,7 +59,7 @@ impl Data {
         let mut source = folders.source(&entry.name)?;
         // A folder that was named is not written to.
         let cache = match source.path.starts_with(&folders.prepared) && common.datasets.is_none() {
-            true => Cache::Beside,
+            true => Cache::NextToSource,
             false => Cache::Off,
         };
         if common.reading.allow_modified {

@@ -80,7 +80,7 @@ mod tests {
     use crate::registry::Registry;
 
     #[test]
-    fn the_sum_is_that_of_the_standard() {
+    fn sha256_matches_the_published_vectors() {
         let mut copied = Vec::new();
         let summed = copy(&mut &b"abc"[..], &mut copied).unwrap();
         assert_eq!(copied, b"abc");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_expected_sum_is_good() {
+    fn only_the_expected_checksum_is_accepted() {
         let file = |name: &str| Registry::builtin().get(name).unwrap().files[0].clone();
         let found = |sha256: &str| Summed {
             bytes: 3,

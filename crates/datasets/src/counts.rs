@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_counts_agree_and_every_other_is_named() {
+    fn differing_counts_are_named() {
         let right = "graphs = 2\nnodes = 5\nedges = 3\nself_loops = 0\nfeatures = 0\nclasses = 2";
         assert!(differences(&entry(right), &two()).is_empty());
         // What is not known is not compared.
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_set_without_classes_does_not_agree() {
+    fn counts_differ_without_classes() {
         let counts = "graphs = 1\nnodes = 2\nedges = 1\nfeatures = 0\nclasses = 2";
         let pair = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)]).unwrap());
         assert_eq!(differences(&entry(counts), &pair), ["no classes, expected 2"]);

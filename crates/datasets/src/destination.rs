@@ -1,4 +1,4 @@
-//! The folder that data go to: one writer at a time, and nothing under its
+//! The folder that data are fetched into: one writer at a time, and nothing under its
 //! final name before it is complete and checked.
 
 use std::fs::{self, File, TryLockError};
@@ -34,7 +34,7 @@ impl Destination {
         let folder = canonical(folder)?;
         let lock = lock(&folder)?;
         let destination = Self { folder, _lock: lock };
-        destination.sweep()?;
+        destination.remove_old_staging()?;
         Ok(destination)
     }
 
@@ -73,8 +73,8 @@ impl Destination {
         Ok(())
     }
 
-    /// What runs that were ended left behind; under the lock nobody uses it.
-    fn sweep(&self) -> Result<()> {
+    /// Removes staging folders of runs that were killed; under the lock nothing uses them.
+    fn remove_old_staging(&self) -> Result<()> {
         let entries = fs::read_dir(&self.folder).map_err(Error::io(&self.folder))?;
         for entry in entries.flatten() {
             if entry.file_name().to_string_lossy().starts_with(STAGING) {
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_writer_is_refused_and_leftovers_are_swept() {
+    fn second_writer_is_refused_and_old_staging_is_removed() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("data");
         fs::create_dir_all(folder.join(".staging-old/deep")).unwrap();

@@ -27,7 +27,7 @@ pub enum Error {
         /// The nearest official name, if one is near.
         suggestion: Option<String>,
     },
-    /// A registered data set is in none of the folders that were looked in.
+    /// A registered data set is in none of the folders that were searched.
     #[error(
         "{name} is not here: there is no {path} in {}; `egg data fetch {name}` fetches it",
         listed(folders)
@@ -35,9 +35,9 @@ pub enum Error {
     NotHere {
         /// The official name.
         name: String,
-        /// What was looked for in each folder.
+        /// What was searched for in each folder.
         path: String,
-        /// Where it was looked for.
+        /// The folders that were searched.
         folders: Vec<PathBuf>,
     },
     /// A registry makes no sense.

@@ -20,7 +20,7 @@ use crate::verify;
 /// Files come from the mirror if it has them, else from an archive that somebody put into the
 /// folder, else by a [`Transport`] if there is one. None has its final name before all of the
 /// data set is here and is what the registry says. One program at a time can fetch into a folder;
-/// one that was killed is gone on with by the next.
+/// the next completes what a killed one began.
 ///
 /// ```no_run
 /// use egg_datasets::{DataFolders, Fetcher, Registry};
@@ -36,13 +36,13 @@ pub struct Fetcher<'a> {
     transport: Option<&'a dyn Transport>,
 }
 
-/// What came of fetching a data set.
+/// The result of fetching a data set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It was there, and it is what the registry says.
+    /// It was in the folder, and it is what the registry says.
     AlreadyThere,
-    /// It is there now.
+    /// It was fetched.
     Fetched {
         /// Where it came from, in words.
         from: &'static str,
@@ -57,7 +57,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the data set is there.
+    /// Whether the data set is in the folder now.
     pub fn is_here(&self) -> bool {
         !matches!(self, Self::Missing { .. })
     }
@@ -80,8 +80,8 @@ impl fmt::Display for Outcome {
 }
 
 impl<'a> Fetcher<'a> {
-    /// Makes the folder if need be, and takes it for this program alone. Nothing is downloaded
-    /// before there is a transport.
+    /// Creates the folder if needed, and locks it against other programs. Nothing is downloaded
+    /// without a transport.
     ///
     /// # Errors
     /// [`Error::NoMirror`], [`Error::InsideMirror`], [`Error::Busy`] or [`Error::Io`].
@@ -101,16 +101,16 @@ impl<'a> Fetcher<'a> {
         self
     }
 
-    /// Gets a data set, unless it is there and sound.
+    /// Gets a data set, unless it is in the folder and sound.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if something else is there; [`Error::Download`], [`Error::Archive`],
-    /// [`Error::Content`] or [`Error::Io`] if it could not be got. Nothing is left in its place
-    /// then, but a download goes on where it was, the next time.
+    /// [`Error::Damaged`] if something else is in its place; [`Error::Download`], [`Error::Archive`],
+    /// [`Error::Content`] or [`Error::Io`] if it could not be got. Nothing is installed
+    /// then, but the next call resumes the download.
     pub fn fetch(&self, entry: &DatasetEntry, observe: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
         let folder = self.destination.folder();
         if entry.is_complete_below(folder) {
-            // What was put there by hand has been checked by nobody.
+            // What was put there by hand has not been checked yet.
             observe(Event::Checking);
             return match verify::sound(entry, folder) {
                 Ok(()) => Ok(Outcome::AlreadyThere),

@@ -1,4 +1,4 @@
-//! Where data sets are looked for, and where those go that are fetched.
+//! Where data sets are searched, and where they are fetched to.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const PREPARED: [&str; 2] = ["datasets", "prepared"];
 /// What a folder of data sets is called that several projects share.
 const SHARED: [&str; 2] = ["shared", "datasets"];
 
-/// The folders in which data sets are looked for, in order.
+/// The folders in which data sets are searched, in order.
 ///
 /// [`DataFolders::locate`] is the one place that decides which they are:
 ///
@@ -41,7 +41,7 @@ pub struct DataFolders {
     pub prepared: PathBuf,
     /// A folder that has data sets already and is never written to.
     pub mirror: Option<PathBuf>,
-    /// Whether the mirror was named, and so is looked in first.
+    /// Whether the mirror was named, and so is searched first.
     mirror_first: bool,
 }
 
@@ -96,7 +96,7 @@ impl DataFolders {
         self
     }
 
-    /// All folders, in the order in which they are looked in.
+    /// All folders, in the order in which they are searched.
     pub fn in_order(&self) -> impl Iterator<Item = &Path> {
         let (first, last) = match self.mirror_first {
             true => (self.mirror.as_deref(), None),
@@ -120,7 +120,7 @@ impl DataFolders {
     /// use egg_graph::{Cache, ReadOptions};
     ///
     /// let source = DataFolders::only("datasets/prepared").source("PROTEINS")?;
-    /// let proteins = source.load(&ReadOptions::default(), &Cache::Beside)?.dataset;
+    /// let proteins = source.load(&ReadOptions::default(), &Cache::NextToSource)?.dataset;
     /// assert_eq!(proteins.len(), 1113);
     /// # Ok::<(), egg_datasets::Error>(())
     /// ```
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leads_to_files_or_to_advice() {
+    fn name_resolves_to_files_or_an_error_with_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let folders = DataFolders::only(folder.path());
         let missing = folders.source("proteins").unwrap_err().to_string();

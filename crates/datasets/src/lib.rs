@@ -11,9 +11,9 @@
 //! ```
 //!
 //! - [`Registry`] says which data sets there are: names, files, checksums, counts, licences, citations.
-//! - [`DataFolders`] decides where they are looked for, and is the only place that does.
+//! - [`DataFolders`] decides which folders are searched, and is the only place that does.
 //! - [`Fetcher`] gets what is missing, from a mirror or by a [`Transport`]; checked before it gets its name.
-//! - [`verify`] compares what is there with the registry.
+//! - [`verify`] compares files with the registry.
 //!
 //! # Features
 //!

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn sizes_are_formatted_with_units() {
         assert_eq!(
             [0, 12, 999, 1_000, 12_286_079].map(|count| Grouped(count).to_string()),
             ["0", "12", "999", "1,000", "12,286,079"]

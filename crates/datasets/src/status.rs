@@ -1,4 +1,4 @@
-//! What of a data set is here, by names and sizes only; [`verify`](crate::verify) looks closer.
+//! What of a data set is here, by names and sizes only; [`verify`](crate::verify) reads the contents.
 
 use std::fmt;
 use std::path::Path;

@@ -11,7 +11,7 @@ pub struct Download<'a> {
     pub url: &'a str,
     /// Its path in a data folder, with `/`.
     pub path: &'a str,
-    /// Where it goes. Beside it there may be files of the transport's while it is under way.
+    /// The path to write. In its folder there may be temporary files of the transport meanwhile.
     pub to: &'a Path,
     /// Bytes, if known.
     pub size: Option<u64>,
@@ -37,12 +37,12 @@ pub enum Event<'a> {
     Downloading {
         /// The address.
         url: &'a str,
-        /// Bytes that are here.
+        /// Bytes received.
         bytes: u64,
         /// Bytes of the whole file, if known.
         total: Option<u64>,
     },
-    /// A download failed and is tried again, from where it is.
+    /// A download failed and will be resumed.
     Retrying {
         /// The address.
         url: &'a str,

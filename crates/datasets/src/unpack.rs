@@ -1,4 +1,4 @@
-//! Zip archives from strangers: names that stay inside, sizes that stay within
+//! Zip archives from untrusted sources: names that stay inside, sizes that stay within
 //! limits, and every member at most once.
 
 use std::collections::HashSet;
@@ -187,7 +187,7 @@ mod tests {
         bytes
     }
 
-    /// Unpacks below `out` in a new folder; nothing may appear beside it.
+    /// Unpacks below `out` in a new folder; nothing may appear outside it.
     fn tried(bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Summed)>> {
         let folder = tempfile::tempdir().unwrap();
         let archive = folder.path().join("a.zip");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn members_arrive_as_they_were_packed() {
+    fn members_are_unpacked_unchanged() {
         let bytes = zipped(&[("D/a.txt", b"abc"), ("D/deep/b.txt", b"")]);
         let taken = tried(&bytes, &Limits::DATASET).unwrap();
         let names: Vec<_> = taken.iter().map(|(name, _)| name.as_str()).collect();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unwanted_member_that_could_escape_spoils_the_archive() {
+    fn any_escaping_member_refuses_the_archive() {
         let bytes = patched(
             zipped(&[("good", b"abc"), ("xxx/evil", b"abc")]),
             b"xxx/",
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_that_owns_up_is_refused_by_size_ratio_or_number() {
+    fn declared_zip_bomb_is_refused_by_size_ratio_or_count() {
         let zeros = vec![0; 1 << 20];
         let bytes = zipped(&[("bomb", &zeros)]);
         assert!(refusal(&bytes).contains("times its own"));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_that_claims_to_be_small_is_stopped_where_it_claimed_to_end() {
+    fn undeclared_zip_bomb_is_stopped_at_its_declared_size() {
         let zeros = vec![0; 1 << 20];
         let honest = zipped(&[("bomb", &zeros)]);
         let claimed = (1u32 << 20).to_le_bytes();

@@ -1,4 +1,4 @@
-//! Whether what is there is what it should be.
+//! Whether the files of a data set are what the registry says.
 
 use std::fmt;
 use std::path::Path;
@@ -24,18 +24,18 @@ pub struct Verified {
     pub fingerprint: Option<String>,
 }
 
-/// What a look at a data set in a data folder came to.
+/// The result of verifying a data set in a data folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verification {
     /// It is the data set of the registry.
     Right(Verified),
-    /// Something of it is there, but it is not the data set of the registry.
+    /// Some of its files exist, but they are not the data set of the registry.
     Wrong {
         /// A sentence for each file or count that differs.
         problems: Vec<String>,
     },
-    /// Nothing of it is there.
+    /// None of its files exist.
     NotThere,
 }
 
@@ -76,13 +76,13 @@ pub fn verify(entry: &DatasetEntry, folder: &Path) -> Verification {
     }
 }
 
-/// Whether anything of it is there.
+/// Whether any of its files exist.
 fn touched(entry: &DatasetEntry, folder: &Path) -> bool {
     status::offers(entry, folder) || entry.files.iter().any(|file| file.path_below(folder).exists())
 }
 
-/// Whether all files that are needed are there and as the registry says; where
-/// it has no checksum, the counts decide.
+/// Whether all files that are needed exist and are as the registry says; where it has no
+/// checksum, the counts decide.
 pub(crate) fn sound(entry: &DatasetEntry, folder: &Path) -> std::result::Result<(), String> {
     let mut by_content = false;
     for file in entry.files.iter().filter(|file| !file.optional) {

@@ -380,7 +380,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_a_set_of_pairs(
+        fn adjacency_equals_a_set_of_pairs(
             edges in prop::collection::vec((0u32..9, 0u32..9), 0..60),
             keep in any::<bool>(),
         ) {
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_undirected_graph_is_refused() {
+    fn invalid_csr_is_refused() {
         for (offsets, neighbours, words) in [
             (vec![], vec![], "row positions"),
             (vec![0, 2, 1], vec![1], "before its start"),

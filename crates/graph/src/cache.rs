@@ -1,5 +1,5 @@
-//! A data set in one binary file beside its source, so that the second load
-//! takes a fraction of the first.
+//! A data set in one binary file, next to its source or in a cache folder, so that the second
+//! load takes a fraction of the first.
 //!
 //! The file holds the flat arrays of the data set behind a header: a magic
 //! word, the version of this layout, a digest of the source's bytes and of the
@@ -32,19 +32,21 @@ const HEADER: usize = 8 + 4 + 4 + 16 + 16;
 
 /// Where cached data sets go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cache {
-    /// Beside the source, as a hidden file. If the folder can't be written to,
+    /// In the folder of the source, as a hidden file. If the folder can't be written to,
     /// the data set is loaded all the same and nothing is kept.
     #[default]
-    Beside,
+    NextToSource,
     /// In a folder of their own, which must exist.
     In(PathBuf),
     /// Nowhere.
     Off,
 }
 
-/// Whether a cache served.
+/// Whether the data set came from the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CacheUse {
     /// The data set came from the cache.
     Hit,
@@ -61,17 +63,17 @@ pub enum CacheUse {
 pub(crate) struct SourceDigest(u128);
 
 impl SourceDigest {
-    /// Digests files in the order given, their paths within the source, and a
+    /// Digests files in this order, their paths within the source, and a
     /// description of the reader and its options.
     ///
     /// The bytes, not the times of change: those can be the same for different
     /// contents, and reading is a hundred times faster than parsing.
-    pub(crate) fn of(source: &Path, files: &[PathBuf], reading: &str) -> Result<Self> {
+    pub(crate) fn new(source: &Path, files: &[PathBuf], reading: &str) -> Result<Self> {
         let mut hash = Xxh3::new();
         hash.update(reading.as_bytes());
         let mut buffer = vec![0u8; 1 << 18];
         for path in files {
-            // In folders the name tells what a file is for; a source that is a
+            // In folders a file's name says what it is for; a source that is a
             // file may be called anything.
             let name = path
                 .strip_prefix(source)
@@ -97,8 +99,8 @@ impl SourceDigest {
 
 /// Loads a data set from its cache, or by `read` and then caches it.
 ///
-/// `files` are all files that `read` looks at, `reading` a text that differs
-/// whenever the same files would be read differently.
+/// `files` are all files that `read` opens, `reading` a text that differs whenever the same files
+/// would be read differently.
 pub(crate) fn through(
     cache: &Cache,
     source: &Path,
@@ -109,15 +111,15 @@ pub(crate) fn through(
     let Some(path) = path_of(cache, source, reading) else {
         return Ok((read()?, CacheUse::Off));
     };
-    let digest = SourceDigest::of(source, files, reading)?;
+    let digest = SourceDigest::new(source, files, reading)?;
     if let Some(dataset) = load(&path, digest) {
         return Ok((dataset, CacheUse::Hit));
     }
     let dataset = read()?;
     let written = match save(&path, digest, &dataset) {
         Ok(()) => CacheUse::Written,
-        // A folder that was asked for must work; one beside the source may be
-        // anybody's.
+        // A cache folder that was asked for must be writable; the folder of the source need
+        // not be.
         Err(error) if matches!(cache, Cache::In(_)) => return Err(error),
         Err(_) => CacheUse::NotWritable,
     };
@@ -132,7 +134,7 @@ fn path_of(cache: &Cache, source: &Path, reading: &str) -> Option<PathBuf> {
     let which = xxhash_rust::xxh3::xxh3_64(reading.as_bytes());
     let file = format!(".{name}.{which:016x}.eggcache");
     match cache {
-        Cache::Beside => Some(absolute.parent()?.join(file)),
+        Cache::NextToSource => Some(absolute.parent()?.join(file)),
         Cache::In(folder) => Some(folder.join(file)),
         Cache::Off => None,
     }
@@ -140,7 +142,7 @@ fn path_of(cache: &Cache, source: &Path, reading: &str) -> Option<PathBuf> {
 
 fn save(path: &Path, source: SourceDigest, dataset: &GraphDataset) -> Result<()> {
     let body = encode::dataset(dataset);
-    // What writers of caches left here that were killed.
+    // Temporary files of writers that were killed.
     if let Some(folder) = path.parent() {
         egg_files::sweep(folder);
     }
@@ -164,7 +166,7 @@ fn load(path: &Path, source: SourceDigest) -> Option<GraphDataset> {
     expected.extend_from_slice(&VERSION.to_le_bytes());
     expected.extend_from_slice(&[0; 4]);
     expected.extend_from_slice(&source.0.to_le_bytes());
-    // Cheapest first: another version or source needs no look at the content.
+    // Cheapest first: another version or source needs no check of the content.
     if !header.starts_with(&expected) {
         return None;
     }
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_comes_back_and_only_for_the_same_source() {
+    fn cache_round_trips_only_for_the_same_source() {
         let folder = tempfile::tempdir().unwrap();
         let path = source(folder.path(), "one");
         let classes = full().with_targets(Targets::Classes(Labels::from_values(&[3, -1])));
@@ -247,18 +249,22 @@ mod tests {
             .zip([full(), classes.unwrap(), dense])
         {
             source(folder.path(), text);
-            let (first, used) = through_once(&Cache::Beside, &path, &dataset);
+            let (first, used) = through_once(&Cache::NextToSource, &path, &dataset);
             assert_eq!(used, CacheUse::Written, "{text}");
-            let (second, used) = through(&Cache::Beside, &path, std::slice::from_ref(&path), "test", || {
-                panic!("read again")
-            })
+            let (second, used) = through(
+                &Cache::NextToSource,
+                &path,
+                std::slice::from_ref(&path),
+                "test",
+                || panic!("read again"),
+            )
             .unwrap();
             assert_eq!(used, CacheUse::Hit);
             assert!(same(&first, &dataset) && same(&second, &dataset));
         }
         // Same bytes, other options.
         let other = through(
-            &Cache::Beside,
+            &Cache::NextToSource,
             &path,
             std::slice::from_ref(&path),
             "other",
@@ -273,27 +279,33 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = source(folder.path(), "one");
         let dataset = full();
-        through_once(&Cache::Beside, &path, &dataset);
-        let file = path_of(&Cache::Beside, &path, "test").unwrap();
+        through_once(&Cache::NextToSource, &path, &dataset);
+        let file = path_of(&Cache::NextToSource, &path, "test").unwrap();
         let good = std::fs::read(&file).unwrap();
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1;
             // The four bytes of padding are compared too.
             std::fs::write(&file, &bad).unwrap();
-            let (loaded, used) = through_once(&Cache::Beside, &path, &dataset);
+            let (loaded, used) = through_once(&Cache::NextToSource, &path, &dataset);
             assert_eq!(used, CacheUse::Written, "byte {at}");
             assert!(same(&loaded, &dataset));
         }
         for length in 0..good.len() {
             std::fs::write(&file, &good[..length]).unwrap();
-            assert_eq!(through_once(&Cache::Beside, &path, &dataset).1, CacheUse::Written);
+            assert_eq!(
+                through_once(&Cache::NextToSource, &path, &dataset).1,
+                CacheUse::Written
+            );
         }
-        assert_eq!(through_once(&Cache::Beside, &path, &dataset).1, CacheUse::Hit);
+        assert_eq!(
+            through_once(&Cache::NextToSource, &path, &dataset).1,
+            CacheUse::Hit
+        );
     }
 
     #[test]
-    fn content_that_was_forged_with_its_digest_is_checked() {
+    fn forged_content_is_validated() {
         let digest = SourceDigest(7);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("forged");
@@ -319,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_to_is_no_obstacle() {
+    fn unwritable_cache_folder_is_an_error_only_if_requested() {
         let folder = tempfile::tempdir().unwrap();
         let path = source(folder.path(), "one");
         let missing = Cache::In(folder.path().join("not there"));

@@ -58,7 +58,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     #[test]
-    fn all_results_are_equally_likely() {
+    fn bounded_draws_are_uniform() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut counts = [0u32; 6];
         for _ in 0..60_000 {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// The result of everything in this crate that looks at input.
+/// The result of everything in this crate that reads or checks input.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a graph or a data set was refused.
@@ -213,7 +213,7 @@ pub enum Error {
     #[error(transparent)]
     Candle(#[from] candle_core::Error),
 
-    /// Features that were propagated beforehand, given to a layer that propagates otherwise.
+    /// Features that were propagated in advance, passed to a layer other than a first GCN layer.
     #[cfg(feature = "conv")]
     #[error(
         "features that were propagated beforehand are for the first layer of a GCN; give this one the features themselves"

@@ -28,9 +28,11 @@ pub enum FeatureColumn {
     /// 1 for nodes of one category, 0 for all others.
     Category {
         /// What is categorised.
-        of: String,
+        #[serde(rename = "of")]
+        property: String,
         /// Which category.
-        is: String,
+        #[serde(rename = "is")]
+        value: String,
     },
 }
 
@@ -41,10 +43,10 @@ impl FeatureColumn {
     }
 
     /// One category of a property that has several.
-    pub fn category(of: impl Into<String>, is: impl Into<String>) -> Self {
+    pub fn category(property: impl Into<String>, value: impl Into<String>) -> Self {
         Self::Category {
-            of: of.into(),
-            is: is.into(),
+            property: property.into(),
+            value: value.into(),
         }
     }
 
@@ -52,7 +54,7 @@ impl FeatureColumn {
     fn categorised(&self) -> Option<&str> {
         match self {
             Self::Number(_) => None,
-            Self::Category { of, .. } => Some(of),
+            Self::Category { property, .. } => Some(property),
         }
     }
 }
@@ -61,7 +63,7 @@ impl fmt::Display for FeatureColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(name) => f.write_str(name),
-            Self::Category { of, is } => write!(f, "{of} = {is}"),
+            Self::Category { property, value } => write!(f, "{property} = {value}"),
         }
     }
 }
@@ -93,8 +95,8 @@ impl GraphDataset {
     /// let graph = Graph::from_edges(2, &[(0, 1)])?.with_features(Features::dense(ndarray::array![[1.0, 5.0], [2.0, 6.0]])?)?;
     /// let (age, height) = (FeatureColumn::number("age"), FeatureColumn::number("height"));
     /// let dataset = GraphDataset::single("pair", graph).with_feature_columns(vec![age.clone(), height.clone()])?;
-    /// let (turned, unseen) = dataset.clone().with_columns_of(&[height, age.clone()])?;
-    /// assert_eq!(turned.features().to_dense(), ndarray::array![[5.0, 1.0], [6.0, 2.0]]);
+    /// let (matched, unseen) = dataset.clone().with_columns_of(&[height, age.clone()])?;
+    /// assert_eq!(matched.features().to_dense(), ndarray::array![[5.0, 1.0], [6.0, 2.0]]);
     /// assert!(unseen.is_empty());
     /// assert!(dataset.with_columns_of(&[age]).is_err());
     /// # Ok::<(), egg_graph::Error>(())
@@ -133,10 +135,10 @@ impl GraphDataset {
             )));
         }
         let places: Vec<Option<u32>> = own.iter().map(|column| place.get(column).copied()).collect();
-        let (features, strangers) = moved(self.features(), &places, wanted.len())?;
+        let (features, unseen) = moved(self.features(), &places, wanted.len())?;
         let unseen = own
             .iter()
-            .zip(strangers)
+            .zip(unseen)
             .filter(|(_, nodes)| *nodes > 0)
             .map(|(column, nodes)| UnseenCategory {
                 column: column.clone(),
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_found_by_what_they_are() {
+    fn category_columns_are_matched_by_value() {
         // Labels 2, 3, 5 as columns 2..=5; trained with 0..=4.
         let found = one_hot(vec![0, 1, 3], 4, labels(2..6));
         let (aligned, unseen) = found.with_columns_of(&labels(0..5)).unwrap();
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_must_be_the_same_ones() {
+    fn number_columns_must_match_by_name() {
         let numbers = |names: &[&str]| {
             names
                 .iter()
@@ -287,7 +289,7 @@ mod tests {
                 .with_feature_columns(numbers(&["a", "a"]))
                 .is_err()
         );
-        // What is told by its features alone has none once they are replaced.
+        // Columns of features that were replaced no longer apply.
         let other = Features::none(2);
         assert_eq!(named.with_features(other).unwrap().feature_columns(), None);
     }

@@ -153,18 +153,19 @@ impl Features {
         }
     }
 
-    /// Two sets of features of the same nodes, side by side; sparse if either is.
+    /// The columns of two feature matrices of the same nodes, as NumPy's `hstack`; sparse if either
+    /// is.
     ///
     /// # Errors
     /// [`Error::Length`] if they are of different numbers of nodes.
     ///
     /// ```
     /// use egg_graph::Features;
-    /// let both = Features::one_hot(vec![0], 2)?.beside(&Features::dense(ndarray::array![[0.5]])?)?;
-    /// assert_eq!(both.to_dense(), ndarray::array![[1.0, 0.0, 0.5]]);
+    /// let joined = Features::one_hot(vec![0], 2)?.hstack(&Features::dense(ndarray::array![[0.5]])?)?;
+    /// assert_eq!(joined.to_dense(), ndarray::array![[1.0, 0.0, 0.5]]);
     /// # Ok::<(), egg_graph::Error>(())
     /// ```
-    pub fn beside(&self, right: &Self) -> Result<Self> {
+    pub fn hstack(&self, right: &Self) -> Result<Self> {
         if self.rows() != right.rows() {
             return Err(Error::Length {
                 what: "features",
@@ -174,10 +175,10 @@ impl Features {
             });
         }
         if let (Kind::Dense(left), Kind::Dense(right)) = (&self.0, &right.0) {
-            let mut both = Array2::zeros((left.nrows(), left.ncols() + right.ncols()));
-            both.slice_mut(s![.., ..left.ncols()]).assign(left);
-            both.slice_mut(s![.., left.ncols()..]).assign(right);
-            return Ok(Self(Kind::Dense(both)));
+            let mut joined = Array2::zeros((left.nrows(), left.ncols() + right.ncols()));
+            joined.slice_mut(s![.., ..left.ncols()]).assign(left);
+            joined.slice_mut(s![.., left.ncols()..]).assign(right);
+            return Ok(Self(Kind::Dense(joined)));
         }
         let (left, right) = (self.to_csr()?, right.to_csr()?);
         let shift = left.shape().1;

@@ -192,7 +192,7 @@ impl Graph {
         Ok(self)
     }
 
-    /// A view of this graph, the same type that a data set hands out.
+    /// A view of this graph, the same type that a data set gives.
     pub fn view(&self) -> GraphView<'_> {
         GraphView::new(&self.store, 0)
     }
@@ -337,7 +337,7 @@ impl<'a> GraphView<'a> {
         Some(all.slice_move(s![range, ..]))
     }
 
-    /// A copy that stands alone.
+    /// An owned copy.
     pub fn to_graph(self) -> Graph {
         Graph::from_store(self.store.gather(&[self.index], false))
     }

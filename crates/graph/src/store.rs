@@ -30,7 +30,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Structure alone, known to be right.
+    /// Only the structure, already checked.
     pub(crate) fn bare(nodes: Vec<usize>, offsets: Vec<usize>, neighbours: Vec<u32>) -> Self {
         let features = Features::none(offsets.len() - 1);
         Self {
@@ -52,17 +52,17 @@ impl Store {
         self.offsets.len() - 1
     }
 
-    /// The nodes of a graph that is there.
+    /// The nodes of a graph; `index` must be in range.
     pub(crate) fn node_range(&self, graph: usize) -> Range<usize> {
         self.nodes[graph]..self.nodes[graph + 1]
     }
 
-    /// The entries of a graph that is there.
+    /// The entries of a graph; `index` must be in range.
     pub(crate) fn entry_range(&self, graph: usize) -> Range<usize> {
         self.offsets[self.nodes[graph]]..self.offsets[self.nodes[graph + 1]]
     }
 
-    /// Edges and self loops of a graph that is there, ids being local.
+    /// Edges and self loops of a graph that is there, with local ids.
     pub(crate) fn edge_counts(&self, graph: usize) -> (usize, usize) {
         let range = self.node_range(graph);
         let loops = (0u32..)
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrays_that_do_not_begin_at_the_beginning_are_refused() {
+    fn offsets_must_start_at_zero() {
         let good = Store::bare(vec![0, 2], vec![0, 1, 2], vec![1, 0]);
         assert!(good.check().is_ok());
         for bad in [
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_that_nobody_has_are_refused_before_anything_is_allocated() {
+    fn excessive_width_is_refused_before_allocation() {
         use crate::features::MAX_FEATURES;
         use crate::sparse::CsrMatrix;
         let wide = |width| CsrMatrix::new(vec![0], vec![], vec![], width);

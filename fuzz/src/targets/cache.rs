@@ -6,9 +6,17 @@ use std::path::PathBuf;
 use egg_graph::{Cache, CacheUse, DataSource, GraphDataset, Layout, ReadOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::Target;
 use crate::dataset::judge;
 use crate::files::Folder;
 use crate::outcome::Outcome;
+
+pub(super) const TARGET: Target = Target {
+    name: "cache",
+    run,
+    words: &[],
+    reader: None,
+};
 
 /// Magic word, version, padding and the digest of the source. The digest of the
 /// content comes after it.
@@ -18,7 +26,7 @@ const HEADER: usize = 32;
 struct Cached {
     source: DataSource,
     cache: Cache,
-    /// Where all of it is, as long as this is there.
+    /// Holds the files; removed when this is dropped.
     _folder: Folder,
     file: PathBuf,
     header: Vec<u8>,
@@ -57,7 +65,7 @@ thread_local! {
     };
 }
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     CACHED.with(|cached| {
         let digest = xxh3_128(input).to_le_bytes();
         let written = fs::write(&cached.file, [&cached.header[..], &digest, input].concat());

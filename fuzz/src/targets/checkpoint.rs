@@ -7,11 +7,19 @@ use egg_nn::{Adam, Checkpoint, Init, Parameters};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use super::Target;
 use crate::files::Folder;
 use crate::outcome::Outcome;
 use crate::safetensors_seal::seal;
 
-pub(super) const WORDS: &[&str] = &[
+pub(super) const TARGET: Target = Target {
+    name: "checkpoint",
+    run,
+    words: WORDS,
+    reader: None,
+};
+
+const WORDS: &[&str] = &[
     "{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}",
     "\"dtype\":\"F64\"",
     "\"dtype\":\"U8\"",
@@ -42,7 +50,7 @@ pub(crate) fn sealed(input: &[u8]) -> Vec<u8> {
     seal(input).unwrap_or_else(|| input.to_vec())
 }
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let (path, back) = FOLDER.with(|folder| {
         (
             folder.file("c.safetensors", &sealed(input)),

@@ -3,7 +3,15 @@
 use egg_geometry::{Error, Factors, Flatten, RankRule, Scalar, Workspace};
 use ndarray::Array2;
 
+use super::Target;
 use crate::outcome::Outcome;
+
+pub(super) const TARGET: Target = Target {
+    name: "decomposition",
+    run,
+    words: &[],
+    reader: None,
+};
 
 /// Every kind of rule, at the ends of its range and within.
 pub(crate) const RULES: [RankRule; 13] = [
@@ -60,7 +68,7 @@ pub(crate) fn side(byte: u8) -> usize {
 
 /// Three bytes say how large, how cut and how precise; the rest are the entries,
 /// repeated as often as needed.
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let [rows, columns, rule, bytes @ ..] = input else {
         return Outcome::refused(&"nothing");
     };
@@ -134,8 +142,8 @@ pub(crate) fn check_projector(projector: &Array2<f64>, p: usize, tolerance: f64)
             }
         })
     };
-    let turned = projector.t().as_standard_layout().to_owned();
-    assert_eq!(apart(projector, &turned), 0.0, "a projector is symmetric");
+    let transposed = projector.t().as_standard_layout().to_owned();
+    assert_eq!(apart(projector, &transposed), 0.0, "a projector is symmetric");
     let defect = apart(&projector.dot(projector), projector);
     assert!(
         defect <= tolerance,
@@ -164,7 +172,7 @@ fn check_residual<T: Scalar>(
         return;
     }
     let scaled = h.mapv(|entry| entry.as_f64() / scale);
-    let left = &scaled - &scaled.dot(projector);
+    let residual = &scaled - &scaled.dot(projector);
     let norm = left.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
     let dropped = sigma
         .iter()
@@ -185,8 +193,8 @@ fn check_residual<T: Scalar>(
 /// others.
 fn check_gradient<T: Scalar>(h: &Array2<T>, factors: &Factors, numbers: &[T], workspace: &mut Workspace) {
     let columns = h.ncols();
-    let turned: Vec<T> = numbers.iter().rev().copied().collect();
-    let upstream = matrix(&turned, columns, columns);
+    let reversed: Vec<T> = numbers.iter().rev().copied().collect();
+    let upstream = matrix(&reversed, columns, columns);
     let finite = upstream.iter().all(|entry| entry.is_finite());
     match factors.gradient(h.view(), upstream.view(), workspace) {
         Ok(gradient) => assert!(
@@ -196,7 +204,7 @@ fn check_gradient<T: Scalar>(h: &Array2<T>, factors: &Factors, numbers: &[T], wo
         Err(Error::NonFinite { .. }) if !finite => {}
         Err(error) => panic!("no gradient: {error}"),
     }
-    let flat = matrix(&turned, 1, Flatten::length(columns)).remove_axis(ndarray::Axis(0));
+    let flat = matrix(&reversed, 1, Flatten::length(columns)).remove_axis(ndarray::Axis(0));
     let finite = flat.iter().all(|entry| entry.is_finite());
     for flatten in [Flatten::Upper, Flatten::Isometric] {
         let mut gradient = Array2::from_elem(h.dim(), T::nan());

@@ -1,16 +1,34 @@
 //! One graph in tables.
 
+use std::path::PathBuf;
+
 use egg_graph::{
-    EdgeList, EdgeListSource, NodeIds, ReadOptions, Result, SelfLoops, write_edge_list, write_labels,
+    EdgeList, EdgeListSource, Layout, NodeIds, ReadOptions, SelfLoops, write_edge_list, write_labels,
 };
 
+use super::Target;
+use super::reader::{NamedSeed, Reader};
 use crate::dataset::{is_small, judge, options};
 use crate::files::{Folder, Sections};
 use crate::outcome::Outcome;
+use crate::seeds::{Result, text};
 
 const FILES: &[&str] = &["edges.csv", "features.csv", "features.npy", "labels.csv", "ids"];
 
-pub(super) const WORDS: &[&str] = &[
+pub(super) const TARGET: Target = Target {
+    name: "edge_list",
+    run,
+    words: WORDS,
+    reader: Some(READER),
+};
+
+const READER: Reader = Reader {
+    layout: Layout::EdgeList,
+    write,
+    seeds,
+};
+
+const WORDS: &[&str] = &[
     "=== edges.csv\n",
     "=== features.csv\n",
     "=== labels.csv\n",
@@ -43,12 +61,17 @@ thread_local! {
     static FOLDER: Folder = Folder::new("edge-list");
 }
 
-pub(super) fn run(input: &[u8]) -> Outcome {
-    let options = options(input);
+/// Puts the files of an input into a folder; what the ids are is an option.
+fn write(input: &[u8]) -> PathBuf {
     let sections = Sections::parse(input, FILES);
     let files: Vec<_> = sections.iter().filter(|(name, _)| *name != "ids").collect();
-    let folder = FOLDER.with(|folder| folder.fill(&files).to_owned());
-    let ids = match sections.get("ids").map(<[u8]>::trim_ascii) {
+    FOLDER.with(|folder| folder.fill(&files).to_owned())
+}
+
+fn run(input: &[u8]) -> Outcome {
+    let options = options(input);
+    let folder = write(input);
+    let ids = match Sections::parse(input, FILES).get("ids").map(<[u8]>::trim_ascii) {
         Some(b"named") => Some(NodeIds::Named),
         Some(b"one") => Some(NodeIds::OneBased),
         Some(b"zero") => Some(NodeIds::ZeroBased),
@@ -76,7 +99,7 @@ fn comes_back(read: &EdgeList, folder: &std::path::Path) {
         Err(error) => panic!("no graph: {error}"),
     };
     let (edges, labels) = (folder.join("back.edges.csv"), folder.join("back.labels.csv"));
-    let again = || -> Result<EdgeList> {
+    let again = || -> egg_graph::Result<EdgeList> {
         write_edge_list(&edges, &graph)?;
         let mut source = EdgeListSource::new(&edges);
         if let Some(known) = graph.node_labels().filter(|labels| can_be_written(labels)) {
@@ -111,4 +134,26 @@ fn can_be_written(labels: &egg_graph::Labels) -> bool {
     let numbers = labels.names().iter().all(|name| name.parse::<i64>().is_ok());
     let exact = |name: &String| name.parse::<i64>().is_ok_and(|value| value.to_string() == *name);
     !labels.is_empty() && labels.names().iter().all(plain) && (!numbers || labels.names().iter().all(exact))
+}
+
+fn seeds() -> Result<Vec<NamedSeed>> {
+    let plain = text(&[
+        ("edges.csv", "source,target,weight\n0,1,0.5\n1,2,1\n2,2,3\n"),
+        ("features.csv", "1,2\n3,4\n5,6\n"),
+        ("labels.csv", "label\n1\n0\n1\n"),
+    ]);
+    let named = text(&[
+        (
+            "edges.csv",
+            "\u{feff}Source;Target\r\n\"Ada \"\"L\"\"\";Grace\r\n% comment\r\nGrace;Emmy\r\n",
+        ),
+        ("labels.csv", "node,label\nEmmy,x\nGrace,\n"),
+        ("ids", "named"),
+    ]);
+    let bare = text(&[
+        ("edges.csv", "# nodes: 6\n1 2\n2 3\n5 5\n"),
+        ("ids", "zero"),
+        ("header", "no"),
+    ]);
+    Ok(vec![("numbers", plain), ("names", named), ("declared", bare)])
 }

@@ -14,6 +14,7 @@ mod npz;
 mod ogb;
 mod pickle;
 mod planetoid;
+mod reader;
 #[cfg(feature = "models")]
 mod record;
 mod registry;
@@ -27,9 +28,11 @@ mod wiki_cs;
 #[cfg(feature = "models")]
 use checkpoint::sealed as sealed_checkpoint;
 
+pub use reader::{NamedSeed, Reader};
+
 use crate::outcome::Outcome;
 
-/// Something that reads bytes which nobody has looked at.
+/// A function that reads untrusted bytes.
 pub struct Target {
     /// What it is called on the command line; its seeds are in `corpus/NAME`.
     pub name: &'static str,
@@ -37,37 +40,35 @@ pub struct Target {
     pub run: fn(&[u8]) -> Outcome,
     /// What its files are made of.
     pub words: &'static [&'static str],
-}
-
-const fn entry(name: &'static str, run: fn(&[u8]) -> Outcome, words: &'static [&'static str]) -> Target {
-    Target { name, run, words }
+    /// The reader of data sets that it calls, if it calls one.
+    pub reader: Option<Reader>,
 }
 
 /// All there are.
 pub const TARGETS: &[Target] = &[
-    entry("cache", cache::run, &[]),
+    cache::TARGET,
     #[cfg(feature = "models")]
-    entry("checkpoint", checkpoint::run, checkpoint::WORDS),
+    checkpoint::TARGET,
     #[cfg(feature = "geometry")]
-    entry("decomposition", decomposition::run, &[]),
-    entry("edge_list", edge_list::run, edge_list::WORDS),
-    entry("graph_tables", graph_tables::run, graph_tables::WORDS),
+    decomposition::TARGET,
+    edge_list::TARGET,
+    graph_tables::TARGET,
     #[cfg(feature = "models")]
-    entry("model_folder", model_folder::run, model_folder::WORDS),
-    entry("npy", npy::run, npy::WORDS),
-    entry("npz", npz::run, npz::WORDS),
-    entry("ogb", ogb::run, ogb::WORDS),
-    entry("pickle", pickle::run, pickle::WORDS),
-    entry("planetoid", planetoid::run, pickle::WORDS),
+    model_folder::TARGET,
+    npy::TARGET,
+    npz::TARGET,
+    ogb::TARGET,
+    pickle::TARGET,
+    planetoid::TARGET,
     #[cfg(feature = "models")]
-    entry("record", record::run, record::WORDS),
-    entry("registry", registry::run, registry::WORDS),
+    record::TARGET,
+    registry::TARGET,
     #[cfg(feature = "models")]
-    entry("settings", settings::run, settings::WORDS),
+    settings::TARGET,
     #[cfg(feature = "geometry")]
-    entry("subspaces", subspaces::run, &[]),
-    entry("tu", tu::run, tu::WORDS),
-    entry("wiki_cs", wiki_cs::run, wiki_cs::WORDS),
+    subspaces::TARGET,
+    tu::TARGET,
+    wiki_cs::TARGET,
 ];
 
 /// The target of a name.

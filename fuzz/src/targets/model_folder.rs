@@ -3,15 +3,23 @@
 use egg_graph::{Features, Graph, GraphDataset};
 use egg_pool::folder::TrainedModel;
 
+use super::Target;
 use super::sealed_checkpoint;
 use crate::files::{Folder, Sections};
 use crate::outcome::Outcome;
+
+pub(super) const TARGET: Target = Target {
+    name: "model_folder",
+    run,
+    words: WORDS,
+    reader: None,
+};
 
 const CONFIG: &str = "config.json";
 const METRICS: &str = "metrics.json";
 const PARAMETERS: &str = "model.safetensors";
 
-pub(super) const WORDS: &[&str] = &[
+const WORDS: &[&str] = &[
     "\"layers\":",
     "\"hidden\":",
     "\"inputs\":",
@@ -39,7 +47,7 @@ thread_local! {
     static FOLDER: Folder = Folder::new("model");
 }
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let sections = Sections::parse(input, &[CONFIG, METRICS, PARAMETERS]);
     let parameters = sections.get(PARAMETERS).map(sealed_checkpoint);
     let mut files = Vec::new();
@@ -65,7 +73,7 @@ pub(super) fn run(input: &[u8]) -> Outcome {
     ])
 }
 
-/// A graph for the model to look at.
+/// A graph for the model to predict.
 fn graph(inputs: usize) -> Option<GraphDataset> {
     let features = ndarray::Array2::from_elem((3, (1..=64).contains(&inputs).then_some(inputs)?), 0.5);
     let graph = Graph::from_edges(3, &[(0, 1), (1, 2)]).ok()?;

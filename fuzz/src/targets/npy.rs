@@ -2,11 +2,19 @@
 
 use egg_graph::{NumpyArray, ReadOptions, read_npy, write_npy};
 
+use super::Target;
 use crate::dataset::options;
 use crate::files::Folder;
 use crate::outcome::Outcome;
 
-pub(super) const WORDS: &[&str] = &[
+pub(super) const TARGET: Target = Target {
+    name: "npy",
+    run,
+    words: WORDS,
+    reader: None,
+};
+
+const WORDS: &[&str] = &[
     "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
     "'descr'",
     "'fortran_order'",
@@ -28,7 +36,7 @@ thread_local! {
     static FOLDER: Folder = Folder::new("npy");
 }
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let (path, back) = FOLDER.with(|folder| (folder.file("a.npy", input), folder.path().join("back.npy")));
     match read_npy(&path, &options(input)) {
         Ok(array) => {

@@ -2,8 +2,16 @@
 
 use egg_graph::pickle::{Pickle, Value};
 
+use super::Target;
 use crate::dataset::options;
 use crate::outcome::Outcome;
+
+pub(super) const TARGET: Target = Target {
+    name: "pickle",
+    run,
+    words: WORDS,
+    reader: None,
+};
 
 pub(super) const WORDS: &[&str] = &[
     "cnumpy\nndarray\n",
@@ -32,16 +40,16 @@ pub(super) const WORDS: &[&str] = &[
     "h\u{0}",
 ];
 
-/// How many values are looked at: content may be shared, even by itself.
-const LOOKED_AT: usize = 500;
+/// How many values are visited: content may be shared, even by itself.
+const VISITED: usize = 500;
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     match Pickle::from_bytes(input.to_vec(), "input".as_ref(), &options(input)) {
         Ok(pickle) => {
             assert_eq!(pickle.size(), input.len());
-            let mut left = LOOKED_AT;
+            let mut budget = VISITED;
             let mut found = Vec::new();
-            look(&pickle.value(), &mut left, 0, &mut found);
+            visit(&pickle.value(), &mut budget, 0, &mut found);
             found.sort_unstable();
             found.dedup();
             Outcome::refused(&format!("pickle: {}", found.join(" ")))
@@ -52,25 +60,25 @@ pub(super) fn run(input: &[u8]) -> Outcome {
 
 /// Goes through the content, converts what can be converted, and notes what it
 /// found.
-fn look(value: &Value<'_>, left: &mut usize, depth: usize, found: &mut Vec<String>) {
-    if *left == 0 || depth > 30 {
+fn visit(value: &Value<'_>, budget: &mut usize, depth: usize, found: &mut Vec<String>) {
+    if *budget == 0 || depth > 30 {
         return;
     }
-    *left -= 1;
+    *budget -= 1;
     found.push(value.kind().to_owned());
     match value {
         Value::Tuple(items) | Value::List(items) => {
             assert!(items.get(items.len()).is_none());
             items
                 .iter()
-                .take(LOOKED_AT)
-                .for_each(|item| look(&item, left, depth + 1, found));
+                .take(VISITED)
+                .for_each(|item| visit(&item, budget, depth + 1, found));
         }
         Value::Dict(entries) => {
             let _ = entries.get("data");
-            for (key, value) in entries.iter().take(LOOKED_AT) {
-                look(&key, left, depth + 1, found);
-                look(&value, left, depth + 1, found);
+            for (key, value) in entries.iter().take(VISITED) {
+                visit(&key, budget, depth + 1, found);
+                visit(&value, budget, depth + 1, found);
             }
         }
         Value::Array(array) => super::npy::convert(array),

@@ -2,9 +2,17 @@
 
 use egg_report::{Record, render};
 
+use super::Target;
 use crate::outcome::Outcome;
 
-pub(super) const WORDS: &[&str] = &[
+pub(super) const TARGET: Target = Target {
+    name: "record",
+    run,
+    words: WORDS,
+    reader: None,
+};
+
+const WORDS: &[&str] = &[
     "\"format\":\"egg-record\"",
     "\"version\":1",
     "\"kind\":\"train\"",
@@ -25,7 +33,7 @@ pub(super) const WORDS: &[&str] = &[
     "]]",
 ];
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(input);
     let record = match Record::parse(&text, "run.json".as_ref()) {
         Ok(record) => record,

@@ -2,9 +2,17 @@
 
 use egg_datasets::Registry;
 
+use super::Target;
 use crate::outcome::Outcome;
 
-pub(super) const WORDS: &[&str] = &[
+pub(super) const TARGET: Target = Target {
+    name: "registry",
+    run,
+    words: WORDS,
+    reader: None,
+};
+
+const WORDS: &[&str] = &[
     "[[dataset]]\n",
     "[dataset.counts]\n",
     "[dataset.archive]\n",
@@ -20,7 +28,7 @@ pub(super) const WORDS: &[&str] = &[
     "\"\"\"",
 ];
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(input);
     match Registry::parse(&text) {
         Ok(registry) => {

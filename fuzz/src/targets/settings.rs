@@ -10,9 +10,17 @@ use egg_pool::{ConvolutionConfig, PoolingConfig};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Target;
 use crate::outcome::Outcome;
 
-pub(super) const WORDS: &[&str] = &[
+pub(super) const TARGET: Target = Target {
+    name: "settings",
+    run,
+    words: WORDS,
+    reader: None,
+};
+
+const WORDS: &[&str] = &[
     "pooling = \"egg\"\n",
     "kind = \"egg\"\n",
     "kind = \"soft-egg\"\n",
@@ -37,23 +45,23 @@ pub(super) const WORDS: &[&str] = &[
     "'''",
 ];
 
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(input);
     let _ = text.parse::<RankRule>();
     let _ = text.parse::<PoolingConfig>();
     let _ = text.parse::<ConvolutionConfig>();
     let _ = text.parse::<Protocol>();
-    let told = [
-        both::<ModelConfig>(&text),
-        both::<TrainConfig>(&text),
-        both::<Grid>(&text),
-        both::<Experiment>(&text),
+    let outcomes = [
+        toml_and_json::<ModelConfig>(&text),
+        toml_and_json::<TrainConfig>(&text),
+        toml_and_json::<Grid>(&text),
+        toml_and_json::<Experiment>(&text),
     ];
-    Outcome::refused(&format!("settings: {}", told.join(" | ")))
+    Outcome::refused(&format!("settings: {}", outcomes.join(" | ")))
 }
 
 /// Reads as TOML and as JSON; what is read survives writing.
-fn both<T: Serialize + DeserializeOwned + Debug>(text: &str) -> String {
+fn toml_and_json<T: Serialize + DeserializeOwned + Debug>(text: &str) -> String {
     let toml_read = toml::from_str::<T>(text);
     let json_read = serde_json::from_str::<T>(text);
     for config in [toml_read.as_ref().ok(), json_read.as_ref().ok()]

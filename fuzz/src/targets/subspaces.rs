@@ -3,12 +3,20 @@
 use egg_geometry::{Distance, GrassmannPoint, Scalar, distance, nearest_point, principal_angles};
 use ndarray::Array2;
 
+use super::Target;
 use super::decomposition::{Bits, RULES, check_projector, matrix, side};
 use crate::outcome::Outcome;
 
+pub(super) const TARGET: Target = Target {
+    name: "subspaces",
+    run,
+    words: &[],
+    reader: None,
+};
+
 /// Four bytes say how large, how cut and how precise; the rest are the entries
 /// of both matrices.
-pub(super) fn run(input: &[u8]) -> Outcome {
+fn run(input: &[u8]) -> Outcome {
     let [first, second, columns, rule, bytes @ ..] = input else {
         return Outcome::refused(&"nothing");
     };

@@ -73,14 +73,14 @@ fn tally(target: &'static Target, request: &Request, time: Option<Duration>, scr
     let mut tally = Tally::default();
     let start = Instant::now();
     for restart in 0..=RESTARTS {
-        let left = time.map(|time| time.saturating_sub(start.elapsed()));
-        if restart > 0 && left.is_none_or(|left| left.is_zero()) {
+        let remaining = time.map(|time| time.saturating_sub(start.elapsed()));
+        if restart > 0 && remaining.is_none_or(|remaining| remaining.is_zero()) {
             break;
         }
         let folder = scratch.join(target.name);
         let _ = fs::remove_dir_all(&folder);
         let ended = fs::create_dir_all(&folder)
-            .and_then(|()| work(target, request, left, restart, &folder, &mut tally));
+            .and_then(|()| work(target, request, remaining, restart, &folder, &mut tally));
         match ended {
             Ok(None) => break,
             Ok(Some(how)) => {
@@ -141,8 +141,8 @@ fn work(
         command.arg("--input").arg(input);
     }
     let output = command.output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    for line in said.lines() {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    for line in stdout.lines() {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
             ["crash", path, what] => tally.failures.push(format!("{what}\\n{}", repeat(target, path))),

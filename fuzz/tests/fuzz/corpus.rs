@@ -12,7 +12,7 @@ fn root() -> PathBuf {
 }
 
 /// The saved inputs of a target, in the order of their names.
-pub(crate) fn of(target: &str) -> io::Result<Vec<Vec<u8>>> {
+pub(crate) fn load(target: &str) -> io::Result<Vec<Vec<u8>>> {
     let folder = root().join(target);
     let mut paths = Vec::new();
     for entry in fs::read_dir(&folder)

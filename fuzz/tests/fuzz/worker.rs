@@ -1,6 +1,6 @@
 //! One target in a process of its own.
 //!
-//! The input at hand is in the file `current` before it is run: if the process
+//! The current input is in the file `current` before it is run: if the process
 //! is ended by it, whoever started the process finds it there. A panic is caught
 //! and noted, and the work goes on; the same panic is noted once.
 
@@ -22,7 +22,7 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::corpus;
 use crate::request::Request;
 
-/// Where the input at hand is, in the folder that `EGG_FUZZ_FOLDER` names.
+/// Where the current input is, in the folder that `EGG_FUZZ_FOLDER` names.
 pub(crate) const CURRENT: &str = "current";
 /// How a worker ends that has found something.
 pub(crate) const FOUND: u8 = 10;
@@ -35,9 +35,9 @@ const FEW: u64 = 1000;
 /// Inputs to go on from.
 const POOL: usize = 1024;
 
-/// What the panic at hand said.
-static SAID: Mutex<String> = Mutex::new(String::new());
-/// When the input at hand was begun, in milliseconds; 0 between inputs.
+/// The message of the last panic.
+static PANIC_MESSAGE: Mutex<String> = Mutex::new(String::new());
+/// When the current input was begun, in milliseconds; 0 between inputs.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn run(request: &Request) -> ExitCode {
@@ -56,8 +56,8 @@ fn work(request: &Request) -> io::Result<usize> {
     let start = Instant::now();
     watch(start);
     panic::set_hook(Box::new(|info| {
-        if let Ok(mut said) = SAID.lock() {
-            *said = info.to_string();
+        if let Ok(mut message) = PANIC_MESSAGE.lock() {
+            *message = info.to_string();
         }
     }));
     let folder = std::env::var_os("EGG_FUZZ_FOLDER").map_or_else(std::env::temp_dir, PathBuf::from);
@@ -101,7 +101,7 @@ impl Bench<'_> {
     /// Runs the saved inputs, then others made of them and of those that turned
     /// out to be new.
     fn search(&mut self, request: &Request) -> io::Result<()> {
-        let mut pool = corpus::of(self.target.name)?;
+        let mut pool = corpus::load(self.target.name)?;
         for seed in &pool {
             self.execute(seed)?;
         }
@@ -150,8 +150,11 @@ impl Bench<'_> {
 
     /// Keeps an input that something went wrong with, one of each kind.
     fn note(&mut self, input: &[u8]) -> io::Result<()> {
-        let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
-        let kind: String = said
+        let message = PANIC_MESSAGE
+            .lock()
+            .map(|message| message.clone())
+            .unwrap_or_default();
+        let kind: String = message
             .chars()
             .filter(|letter| !letter.is_ascii_digit())
             .take(160)
@@ -159,7 +162,7 @@ impl Bench<'_> {
         // Most distinct messages are the same fault with other values.
         if self.failures.len() < 20 && self.failures.insert(kind) {
             let path = keep(self.crashes, self.target.name, input)?;
-            println!("crash {} {}", path.display(), said.replace('\n', "\\n"));
+            println!("crash {} {}", path.display(), message.replace('\n', "\\n"));
         }
         Ok(())
     }

@@ -171,7 +171,7 @@ fn an_unpacked_mirror_is_copied() {
 }
 
 #[test]
-fn an_archive_packed_otherwise_is_judged_by_what_is_in_it() {
+fn repacked_archive_is_checked_by_its_members() {
     let scene = Scene::new();
     let other = zipped(&[
         ("root/", b""),
@@ -187,7 +187,7 @@ fn an_archive_packed_otherwise_is_judged_by_what_is_in_it() {
 }
 
 #[test]
-fn nothing_wrong_or_half_gets_a_final_name() {
+fn bad_or_partial_data_are_not_installed() {
     let mut short = good_zip();
     short.truncate(short.len() / 2);
     let mut flipped = good_zip();
@@ -210,7 +210,7 @@ fn nothing_wrong_or_half_gets_a_final_name() {
 }
 
 #[test]
-fn a_second_file_that_fails_keeps_the_first_from_its_name() {
+fn failure_of_one_file_installs_none() {
     let scene = Scene::new();
     let fetch = By(|download: &Download<'_>| {
         if download.url.ends_with("x.b") {
@@ -228,7 +228,7 @@ fn a_second_file_that_fails_keeps_the_first_from_its_name() {
 }
 
 #[test]
-fn a_run_that_was_ended_leaves_nothing_that_counts() {
+fn interrupted_run_installs_nothing() {
     let scene = Scene::new();
     write(&scene.to.join(".staging-dead/P/a"), A);
     write(&scene.to.join("P/a"), &A[..3]);
@@ -239,7 +239,7 @@ fn a_run_that_was_ended_leaves_nothing_that_counts() {
 }
 
 #[test]
-fn offline_it_says_what_to_get_and_where_to_put_it() {
+fn without_transport_missing_files_are_listed() {
     let scene = Scene::new();
     let missing = |name| match scene.fetch(name, None).unwrap() {
         Outcome::Missing { files } => files,
@@ -267,7 +267,7 @@ fn offline_it_says_what_to_get_and_where_to_put_it() {
 }
 
 #[test]
-fn upstream_is_asked_only_for_what_is_nowhere_else() {
+fn only_files_not_in_the_mirror_are_downloaded() {
     let scene = Scene::new();
     scene.mirrored("planes/x.a", A);
     let asked = RefCell::new(Vec::new());
@@ -284,7 +284,7 @@ fn upstream_is_asked_only_for_what_is_nowhere_else() {
 
 #[cfg(feature = "fetch")]
 #[test]
-fn from_a_server_to_a_fetched_data_set() {
+fn data_set_is_fetched_from_a_server() {
     use crate::https::Https;
     use crate::server::{Answer, Server};
 
@@ -299,7 +299,7 @@ fn from_a_server_to_a_fetched_data_set() {
 }
 
 #[test]
-fn a_bad_archive_from_upstream_is_not_kept() {
+fn bad_downloaded_archive_is_deleted() {
     let scene = Scene::new();
     let bad = By(|download: &Download<'_>| {
         write(download.to, b"<html>sorry</html>");
@@ -321,7 +321,7 @@ fn rows_in_another_order_need_a_fingerprint() {
 }
 
 #[test]
-fn a_file_without_a_checksum_is_taken_with_a_note_or_refused_by_its_counts() {
+fn file_without_checksum_is_checked_by_counts() {
     let scene = Scene::new();
     scene.mirrored("v/data", b"{}");
     match scene.fetch("vague", None) {

@@ -1,4 +1,4 @@
-//! Whom to talk to, how, and whom to trust.
+//! Which connections are allowed, and which certificates are trusted.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn trusted(file: Option<OsString>) -> Result<RootCerts, String> {
 /// What to do, if the trouble is that the server could not be trusted.
 pub(super) fn distrusted(error: &ureq::Error) -> Option<String> {
     let text = error.to_string();
-    // ureq passes it on as an I/O error, so that only the text tells.
+    // ureq passes it on as an I/O error, so that only the text identifies it.
     text.contains("invalid peer certificate").then(|| {
         format!(
             "{text}; if your network has certificates of its own, set SSL_CERT_FILE to the file that has them \
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_certificates_is_not_taken_for_trust() {
+    fn certificate_file_without_certificates_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("certificates.pem");
         assert!(trusted(Some(file.clone().into())).is_err());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn distrust_comes_with_a_remedy() {
+    fn certificate_error_names_the_remedy() {
         let error = |text: &str| ureq::Error::Io(std::io::Error::other(text.to_owned()));
         let remedy = distrusted(&error("invalid peer certificate: UnknownIssuer")).unwrap();
         assert!(remedy.contains("SSL_CERT_FILE"), "{remedy}");

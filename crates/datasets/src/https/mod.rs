@@ -16,13 +16,13 @@ use crate::transport::{Download, DownloadError, Event, Transport};
 
 use part::Part;
 
-/// No file of the registry is nearly as large.
+/// No file of the registry is nearly this large.
 const MAX_BYTES: u64 = 4 << 30;
-/// Times the patience with attempts that bring nothing: also for a server that
-/// gives and takes away in turns there is an end.
+/// Bounds all attempts, as a multiple of those without progress: also for a server whose
+/// progress is lost again and again.
 const MAX_TRIES: u32 = 10;
 
-/// Downloads over HTTPS, also after redirects. A download that was cut goes on where it was.
+/// Downloads over HTTPS, also after redirects. An interrupted download is resumed.
 ///
 /// Trusted are Mozilla's certificates, or those in the file that `SSL_CERT_FILE` names;
 /// `HTTPS_PROXY` names a proxy.
@@ -35,7 +35,7 @@ pub struct Https {
 /// How often and how soon to try again when the network fails.
 #[derive(Debug, Clone)]
 struct Patience {
-    /// Attempts in a row that bring nothing.
+    /// Consecutive attempts without progress.
     attempts: u32,
     /// Before the second; doubled each time.
     pause: Duration,
@@ -104,7 +104,7 @@ fn fetch(
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), String> {
     let agent = connection::agent(download.url, patience.silence)?;
-    let part = Part::beside(download.to);
+    let part = Part::for_file(download.to);
     let mut fruitless = 0;
     let mut tries = 0;
     loop {
@@ -140,7 +140,7 @@ fn attempt(
     }
     let mut have = part.len();
     let tag = part.tag();
-    // Without a tag only the checksum can tell whether old and new belong together.
+    // Without a tag only the checksum shows whether old and new bytes belong together.
     if tag.is_none() && download.sha256.is_none() {
         have = 0;
     }

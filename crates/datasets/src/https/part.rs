@@ -14,10 +14,11 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn beside(file: &Path) -> Self {
-        let with = |end: &str| {
+    /// The part of a file, in the same folder.
+    pub(super) fn for_file(file: &Path) -> Self {
+        let with = |ending: &str| {
             let mut name = OsString::from(file);
-            name.push(end);
+            name.push(ending);
             PathBuf::from(name)
         };
         Self {
@@ -41,7 +42,7 @@ impl Part {
     }
 
     /// Begins anew, with what the server calls this version. The old part goes
-    /// first: the new tag must never stand beside old bytes.
+    /// first: the new tag must never belong to old bytes.
     pub(super) fn begin(&self, headers: &HeaderMap) -> io::Result<()> {
         self.discard();
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());

@@ -29,7 +29,7 @@ struct Place {
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("file");
-    let Part { path, tag } = Part::beside(&to);
+    let Part { path, tag } = Part::for_file(&to);
     Place {
         _folder: folder,
         to,
@@ -63,7 +63,7 @@ fn assert_whole(place: &Place, content: &[u8]) {
 }
 
 #[test]
-fn a_file_arrives_whole() {
+fn download_is_complete() {
     let (content, place) = (content(), place());
     let server = Server::start(&content, Some("\"1\""), &[Answer::Well]);
     fetched(&server, &place, &content).unwrap();
@@ -73,7 +73,7 @@ fn a_file_arrives_whole() {
 }
 
 #[test]
-fn a_cut_download_goes_on_where_it_stopped() {
+fn interrupted_download_is_resumed() {
     let (content, place) = (content(), place());
     let server = Server::start(&content, Some("\"1\""), &[Answer::Cut(70_000), Answer::Well]);
     fetched(&server, &place, &content).unwrap();
@@ -84,7 +84,7 @@ fn a_cut_download_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn a_part_from_an_earlier_run_is_used_only_for_the_same_version() {
+fn earlier_part_is_used_only_if_the_tag_matches() {
     let content = content();
     for (tag, reused) in [("\"1\"", true), ("\"0\"", false)] {
         let place = place();
@@ -116,7 +116,7 @@ fn without_tag_and_checksum_nothing_is_resumed() {
 }
 
 #[test]
-fn a_part_that_does_not_belong_is_thrown_away_and_fetched_anew() {
+fn part_with_wrong_checksum_is_fetched_again() {
     let (content, place) = (content(), place());
     fs::write(&place.part, b"from another file").unwrap();
     let server = Server::start(&content, None, &[Answer::Well]);
@@ -127,7 +127,7 @@ fn a_part_that_does_not_belong_is_thrown_away_and_fetched_anew() {
 }
 
 #[test]
-fn a_server_that_ignores_ranges_is_understood() {
+fn server_without_range_support_restarts_the_download() {
     let (content, place) = (content(), place());
     fs::write(&place.part, &content[..1000]).unwrap();
     let server = Server::start(&content, Some("\"1\""), &[Answer::NoRanges]);
@@ -137,7 +137,7 @@ fn a_server_that_ignores_ranges_is_understood() {
 }
 
 #[test]
-fn a_wrong_range_is_not_pasted_in() {
+fn wrong_range_is_not_appended() {
     let (content, place) = (content(), place());
     fs::write(&place.part, &content[..1000]).unwrap();
     let server = Server::start(&content, Some("\"1\""), &[Answer::WrongRange, Answer::Well]);
@@ -146,7 +146,7 @@ fn a_wrong_range_is_not_pasted_in() {
 }
 
 #[test]
-fn a_complete_part_needs_no_server_and_a_long_one_is_dropped() {
+fn complete_part_needs_no_request_and_oversized_part_is_discarded() {
     let (content, whole) = (content(), place());
     fs::write(&whole.part, &content).unwrap();
     let server = Server::start(&content, None, &[Answer::Well]);
@@ -161,7 +161,7 @@ fn a_complete_part_needs_no_server_and_a_long_one_is_dropped() {
 }
 
 #[test]
-fn a_wrong_checksum_leaves_nothing() {
+fn wrong_checksum_removes_the_part() {
     let (content, place) = (content(), place());
     let mut other = content.clone();
     other[7] ^= 1;
@@ -173,7 +173,7 @@ fn a_wrong_checksum_leaves_nothing() {
 }
 
 #[test]
-fn another_length_is_refused_before_it_is_fetched() {
+fn wrong_content_length_is_refused_before_download() {
     let (content, place) = (content(), place());
     let server = Server::start(&content[1..], None, &[Answer::Well]);
     let refused = fetched(&server, &place, &content).unwrap_err().to_string();
@@ -182,7 +182,7 @@ fn another_length_is_refused_before_it_is_fetched() {
 }
 
 #[test]
-fn a_download_that_never_ends_well_keeps_its_part_only() {
+fn failed_download_keeps_only_its_part() {
     let (content, place) = (content(), place());
     let server = Server::start(&content, Some("\"1\""), &[Answer::Cut(500)]);
     assert!(fetched(&server, &place, &content).is_err());
@@ -191,10 +191,10 @@ fn a_download_that_never_ends_well_keeps_its_part_only() {
 }
 
 #[test]
-fn what_may_pass_is_retried_and_what_will_not_is_not() {
+fn transient_errors_are_retried_and_permanent_ones_are_not() {
     let content = content();
-    let passing = [Answer::Status(503), Answer::Status(429), Answer::Well];
-    let server = Server::start(&content, None, &passing);
+    let transient = [Answer::Status(503), Answer::Status(429), Answer::Well];
+    let server = Server::start(&content, None, &transient);
     let here = place();
     fetched(&server, &here, &content).unwrap();
     assert_whole(&here, &content);
@@ -211,10 +211,10 @@ fn what_may_pass_is_retried_and_what_will_not_is_not() {
 }
 
 #[test]
-fn a_server_that_gives_and_takes_away_does_not_hold_us_for_ever() {
+fn total_number_of_attempts_is_bounded() {
     let (content, place) = (content(), place());
-    let turns = vec![[Answer::Cut(500), Answer::Status(416)]; 100].concat();
-    let server = Server::start(&content, Some("\"1\""), &turns);
+    let answers = vec![[Answer::Cut(500), Answer::Status(416)]; 100].concat();
+    let server = Server::start(&content, Some("\"1\""), &answers);
     assert!(fetched(&server, &place, &content).is_err());
     let most = (MAX_TRIES * QUICK.attempts) as usize;
     assert_eq!(server.requests().len(), most);
@@ -222,7 +222,7 @@ fn a_server_that_gives_and_takes_away_does_not_hold_us_for_ever() {
 }
 
 #[test]
-fn a_redirect_does_not_lead_to_plain_http() {
+fn redirect_to_plain_http_is_refused() {
     let (content, place) = (content(), place());
     let away = Answer::Redirect("http://example.org/x".into());
     let server = Server::start(&content, None, &[away]);

@@ -23,7 +23,7 @@ pub(super) fn entries(entries: &[DatasetEntry]) -> Checked {
         }
         let archive = entry.archive.iter().map(|archive| &archive.path);
         for path in entry.files.iter().map(|file| &file.path).chain(archive) {
-            // Some file systems do not tell upper case from lower.
+            // Some file systems ignore case.
             if let Some(other) = paths.insert(path.to_lowercase(), name) {
                 return Err(format!("`{path}` is a file of `{name}` and of `{other}`"));
             }
@@ -85,8 +85,8 @@ fn file(file: &FileEntry) -> Checked {
     file.sha256.as_deref().map_or(Ok(()), hexadecimal)
 }
 
-fn require(holds: bool, otherwise: &str) -> Checked {
-    if holds { Ok(()) } else { Err(otherwise.into()) }
+fn require(holds: bool, problem: &str) -> Checked {
+    if holds { Ok(()) } else { Err(problem.into()) }
 }
 
 fn https(url: &str) -> Checked {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_in_a_registry_is_refused() {
+    fn invalid_registry_entries_are_refused() {
         for (from, to, says) in [
             ("name = \"MUTAG\"", "name = \"../MUTAG\"", "not a name"),
             (

@@ -116,7 +116,7 @@ pub struct ArchiveEntry {
     pub url: String,
     /// The folder in it that becomes [`DatasetEntry::path`].
     pub root: String,
-    /// Bytes of the mirror's archive, which may be packed otherwise.
+    /// Bytes of the mirror's archive; upstream's may be packed differently.
     pub mirror_size: Option<u64>,
     /// SHA-256 of the mirror's archive, in hexadecimal.
     pub mirror_sha256: Option<String>,
@@ -176,7 +176,7 @@ impl DatasetEntry {
 
     /// What to read in a data folder: what is unpacked, or else the archive if
     /// the layout can be read from one. `None` if neither is there in full;
-    /// nothing but names and sizes is looked at.
+    /// only names and sizes are compared.
     pub fn find_below(&self, folder: &Path) -> Option<PathBuf> {
         if self.is_complete_below(folder) {
             return Some(self.path_below(folder));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_set_is_found_unpacked_or_in_its_archive_or_not_at_all() {
+    fn data_set_is_found_unpacked_or_in_its_archive() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let entry = Registry::builtin().get("MUTAG").unwrap();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_of_a_layout_that_is_read_unpacked_does_not_count() {
+    fn archive_of_a_layout_read_unpacked_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("hiv.zip"), b"x").unwrap();
         let entry = Registry::builtin().get("ogbg-molhiv").unwrap();

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spellings_of_other_libraries_are_understood() {
+    fn aliases_of_other_libraries_resolve() {
         for (spelling, name) in [
             ("CiteSeer", "Citeseer"),
             ("citeseer", "Citeseer"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_miss_gets_a_suggestion_and_nonsense_none() {
+    fn near_miss_gets_a_suggestion() {
         let suggestion = |name: &str| match Registry::builtin().get(name) {
             Err(Error::UnknownDataset { suggestion, .. }) => suggestion,
             other => panic!("{other:?}"),
@@ -226,17 +226,10 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_layouts_are_as_the_registry_spells_them() {
-        for layout in [
-            Layout::Tu,
-            Layout::Planetoid,
-            Layout::GnnBenchmark,
-            Layout::WikiCs,
-            Layout::Ogb,
-            Layout::EdgeList,
-        ] {
+    fn layout_names_are_spelled_as_in_the_registry() {
+        for layout in Layout::ALL {
             assert_eq!(
-                serde_json::to_string(&layout).unwrap(),
+                serde_json::to_string(layout).unwrap(),
                 format!("\"{}\"", layout.name())
             );
         }

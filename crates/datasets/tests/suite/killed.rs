@@ -171,7 +171,7 @@ fn assert_fetched(folder: &Path, which: &str) {
 }
 
 #[test]
-fn what_was_killed_is_ended_by_the_next_call() {
+fn killed_fetch_is_completed_by_the_next() {
     let whole = place();
     let begin = Instant::now();
     assert!(fetching(whole.path()).status().unwrap().success());
@@ -193,12 +193,12 @@ fn what_was_killed_is_ended_by_the_next_call() {
             content(&place.path().join("mirror")) == mirror,
             "the mirror changed: {which}"
         );
-        let mut beside: Vec<_> = fs::read_dir(place.path())
+        let mut entries: Vec<_> = fs::read_dir(place.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
             .collect();
-        beside.sort();
-        assert_eq!(beside, ["mirror", "to"], "{which}");
+        entries.sort();
+        assert_eq!(entries, ["mirror", "to"], "{which}");
     });
     // Of few kills it may be that none was there: how long the files take in it all
     // depends on the machine.
@@ -212,7 +212,7 @@ fn what_was_killed_is_ended_by_the_next_call() {
 /// can only be read.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_is_full_or_can_only_be_read() {
+fn full_or_read_only_disk_is_an_error() {
     let place = place();
     let program = std::env::current_exe().unwrap();
     let child = format!(
@@ -232,13 +232,13 @@ fn a_disk_that_is_full_or_can_only_be_read() {
     if !small_disk::on_a_disk(place.path(), 2000, &(child + script)) {
         return;
     }
-    let said = |name: &str, code: &str| {
+    let output = |name: &str, code: &str| {
         let read = |ending: &str| fs::read_to_string(place.path().join(format!("{name}.{ending}"))).unwrap();
         let out = read("out");
         assert_eq!(read("code").trim(), code, "{out}");
         out
     };
-    let out = said("full", "1");
+    let out = output("full", "1");
     for word in [
         "disk/",
         "can't be written: No space left",
@@ -250,9 +250,9 @@ fn a_disk_that_is_full_or_can_only_be_read() {
     let full = place.path().join("full");
     assert_eq!(assert_sound(&full, "on a full disk"), 12);
     assert!(content(&full).keys().all(|name| !name.starts_with(".staging-")));
-    said("again", "0");
+    output("again", "0");
     assert_fetched(&place.path().join("again"), "with room");
-    let out = said("read-only", "1");
+    let out = output("read-only", "1");
     for word in ["disk/", "Read-only file system", "can be written to"] {
         assert!(out.contains(word), "{word:?} is not in {out}");
     }
@@ -263,7 +263,7 @@ fn a_disk_that_is_full_or_can_only_be_read() {
 /// get to the disk either: whether it owns up to them or claims to be small.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_archive_that_would_fill_the_machine() {
+fn zip_bomb_is_refused_in_bounded_memory() {
     for (claim, word) in [
         (None, "more than 4294967296"),
         (Some(100_000), "larger than its declared"),

@@ -6,12 +6,12 @@ use egg_graph::{Cache, CacheUse, Error, NodeFeatures, ReadOptions};
 use crate::real_data;
 
 #[test]
-fn every_registered_data_set_is_what_the_registry_says() {
+fn registered_data_sets_match_the_registry() {
     let Some(folder) = real_data::folder("all") else {
         return;
     };
     for entry in Registry::builtin().entries() {
-        // COLLAB has a test of its own; Wiki-CS is not to be had.
+        // COLLAB has a test of its own; Wiki-CS is not available.
         if ["COLLAB", "Wiki-CS"].contains(&entry.name.as_str()) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! From bytes to a data set. `None` for anything that does not fit: the caller
 //! then reads the source.
 //!
-//! Counts in the file are compared with the bytes that are there before
+//! Counts in the file are compared with the bytes that follow before
 //! anything is allocated.
 
 use ndarray::Array2;
@@ -105,7 +105,7 @@ impl<'a> Body<'a> {
         Some(ReadNotes { ids, tables })
     }
 
-    /// Whether something is there.
+    /// Whether an optional part follows.
     fn flag(&mut self) -> Option<bool> {
         match self.number()? {
             0 => Some(false),
@@ -172,8 +172,8 @@ pub(super) fn dataset(bytes: &[u8]) -> Option<GraphDataset> {
             columns.push(match body.flag()? {
                 false => FeatureColumn::Number(body.text()?),
                 true => FeatureColumn::Category {
-                    of: body.text()?,
-                    is: body.text()?,
+                    property: body.text()?,
+                    value: body.text()?,
                 },
             });
         }

@@ -69,7 +69,7 @@ impl Body {
         labels.names().iter().for_each(|name| self.text(name));
     }
 
-    /// Whether something is there, and which kind.
+    /// Whether an optional part follows, and of which kind.
     fn tag(&mut self, tag: u64) {
         self.number(tag);
     }
@@ -137,10 +137,10 @@ pub(super) fn dataset(dataset: &GraphDataset) -> Body {
                     body.tag(0);
                     body.text(name);
                 }
-                FeatureColumn::Category { of, is } => {
+                FeatureColumn::Category { property, value } => {
                     body.tag(1);
-                    body.text(of);
-                    body.text(is);
+                    body.text(property);
+                    body.text(value);
                 }
             }
         }

@@ -20,7 +20,7 @@ pub(crate) struct CsrParts {
 
 impl CsrParts {
     /// Sorts the columns of each row and adds up the values of a column that
-    /// is there more than once, as SciPy's `sum_duplicates` does.
+    /// occurs more than once, as SciPy's `sum_duplicates` does.
     pub(crate) fn into_matrix(self, file: &Path) -> Result<CsrMatrix> {
         self.build(file)
             .map_err(|problem| Error::file(file, format!("the sparse matrix is not sound: {problem}")))

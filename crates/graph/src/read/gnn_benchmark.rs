@@ -5,12 +5,14 @@ use std::path::Path;
 use super::csr::CsrParts;
 use super::npz::Npz;
 use super::options::ReadOptions;
+use super::reader::Reader;
 use crate::adjacency::{EdgeRows, MAX_NODES};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::labels::Labels;
+use crate::load::DataSource;
 use crate::sparse::CsrMatrix;
 
 /// Reads a graph of the gnn-benchmark collection (Coauthor, Amazon, ...).
@@ -71,6 +73,26 @@ pub fn read_gnn_benchmark(path: &Path, options: &ReadOptions) -> Result<GraphDat
     }
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     Ok(GraphDataset::single(name.unwrap_or_default(), graph).with_notes(built.notes))
+}
+
+pub(crate) struct GnnBenchmarkReader;
+
+impl Reader for GnnBenchmarkReader {
+    fn name(&self) -> &'static str {
+        "gnn-benchmark"
+    }
+
+    fn title(&self) -> &'static str {
+        "gnn-benchmark"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["npz"]
+    }
+
+    fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
+        read_gnn_benchmark(&source.path, options)
+    }
 }
 
 fn csr(archive: &mut Npz, prefix: &str, path: &Path) -> Result<CsrMatrix> {

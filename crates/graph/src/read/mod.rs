@@ -4,27 +4,27 @@
 #![warn(clippy::indexing_slicing)]
 
 mod csr;
-mod edge_list;
-mod gnn_benchmark;
+pub(crate) mod edge_list;
+pub(crate) mod gnn_benchmark;
 mod notes;
 mod npy;
 mod npz;
 mod numpy;
-mod ogb;
+pub(crate) mod ogb;
 mod options;
 mod packed;
 pub mod pickle;
-mod planetoid;
+pub(crate) mod planetoid;
+pub(crate) mod reader;
 mod source;
 mod text;
-mod tu;
+pub(crate) mod tu;
 mod whole;
-mod wiki_cs;
+pub(crate) mod wiki_cs;
 
 pub use edge_list::{
     EdgeList, EdgeListSource, GraphTables, NodeIds, read_graph_tables, write_edge_list, write_labels,
 };
-pub(crate) use edge_list::{find_table, is_graph_tables};
 pub use gnn_benchmark::read_gnn_benchmark;
 pub use notes::{ColumnNotes, ReadNotes, Role, TableNotes};
 pub use npy::{read_npy, write_npy};

@@ -8,6 +8,7 @@ use super::edge_list::NodeIds;
 
 /// What a reader understood of files that do not say themselves what they hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ReadNotes {
     /// What the ids of nodes were taken for.
     pub ids: Option<NodeIds>,
@@ -34,6 +35,7 @@ impl ReadNotes {
 
 /// What one table was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TableNotes {
     /// The file, without its folder.
     pub file: String,
@@ -45,6 +47,7 @@ pub struct TableNotes {
 
 /// What one column was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ColumnNotes {
     /// What the header calls it, else its number, counted from 1.
     pub name: String,
@@ -55,14 +58,15 @@ pub struct ColumnNotes {
 /// What a column is used as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Role {
     /// The number of the row, as pandas and R write it in front; not used.
     RowIndex,
     /// Which graph a row is of.
     Graph,
-    /// One end of an edge.
+    /// The source of an edge.
     Source,
-    /// The other end.
+    /// The target of an edge.
     Target,
     /// The weight of an edge.
     Weight,
@@ -78,7 +82,7 @@ pub enum Role {
 
 impl Role {
     /// All there are, in the order in which a cache numbers them.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: &'static [Self] = &[
         Self::RowIndex,
         Self::Graph,
         Self::Source,

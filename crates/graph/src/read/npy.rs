@@ -39,7 +39,7 @@ pub fn read_npy(path: &Path, options: &ReadOptions) -> Result<NumpyArray<'static
 }
 
 /// Writes a matrix as a `.npy` file that NumPy reads, little endian, row by
-/// row. The file appears whole or not at all.
+/// row. The file is written atomically.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -133,7 +133,7 @@ impl<'p, R: Read> Source<'p, R> {
         array.map_err(|problem| self.wrong(at, problem))
     }
 
-    /// So many bytes, in a buffer that grows with what is there.
+    /// This many bytes, in a buffer that grows with what is read.
     fn bytes(&mut self, count: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = self

@@ -14,7 +14,7 @@ use super::packed::open_zip;
 use crate::error::{Error, Result};
 
 /// An open `.npz` archive. Arrays are unpacked when they are asked for; the
-/// others, which may hold pickled objects, are never looked at.
+/// others, which may hold pickled objects, are never read.
 ///
 /// ```no_run
 /// use egg_graph::{Npz, ReadOptions};
@@ -29,7 +29,7 @@ pub struct Npz {
     /// From the name of an array to its place in the archive.
     members: BTreeMap<String, usize>,
     /// How many more bytes may be unpacked.
-    left: u64,
+    remaining: u64,
     limit: u64,
 }
 
@@ -55,7 +55,7 @@ impl Npz {
             path: path.to_owned(),
             archive,
             members,
-            left: options.max_bytes,
+            remaining: options.max_bytes,
             limit: options.max_bytes,
         })
     }
@@ -90,7 +90,7 @@ impl Npz {
             .map_err(|error| damaged(&self.path, error))?;
         let file = self.path.join(format!("{name}.npy"));
         let mut source = Source::new(member, &file);
-        let array = source.array(self.left).map_err(|error| match error {
+        let array = source.array(self.remaining).map_err(|error| match error {
             Error::OverLimit { file, what, .. } => Error::OverLimit {
                 file,
                 what,
@@ -98,7 +98,7 @@ impl Npz {
             },
             other => other,
         })?;
-        self.left = self.left.saturating_sub(array.byte_len());
+        self.remaining = self.remaining.saturating_sub(array.byte_len());
         Ok(array)
     }
 }

@@ -13,12 +13,15 @@ use ndarray::Array2;
 
 use super::csr::plausible;
 use super::options::ReadOptions;
+use super::reader::{Folder, Reader, files_in};
+use super::source::folder_names;
 use super::text::{Lines, parse_integer};
 use crate::adjacency::{EdgeRows, MAX_NODES};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, LineProblem, Result};
 use crate::features::Features;
 use crate::labels::{Labels, Targets};
+use crate::load::DataSource;
 use crate::split::Split;
 use crate::store::Store;
 
@@ -116,7 +119,43 @@ pub fn read_ogb(folder: &Path, options: &ReadOptions) -> Result<GraphDataset> {
     Ok(dataset)
 }
 
-/// A table that is there, packed or not.
+pub(crate) struct OgbReader;
+
+impl Reader for OgbReader {
+    fn name(&self) -> &'static str {
+        "ogb"
+    }
+
+    fn title(&self) -> &'static str {
+        "OGB"
+    }
+
+    fn folder_sign(&self) -> Option<&'static str> {
+        Some("raw/")
+    }
+
+    fn recognise(&self, folder: &Folder<'_>) -> Result<Option<String>> {
+        let found = folder.path.join("raw").is_dir();
+        Ok(found.then(|| folder.name.to_owned()))
+    }
+
+    fn files(&self, source: &DataSource) -> Result<Vec<PathBuf>> {
+        let mut files = files_in(&source.path.join("raw"), |_| true)?;
+        let splits = source.path.join("split");
+        if splits.is_dir() {
+            for split in folder_names(&splits)? {
+                files.extend(files_in(&splits.join(split), |_| true)?);
+            }
+        }
+        Ok(files)
+    }
+
+    fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
+        read_ogb(&source.path, options)
+    }
+}
+
+/// The path of a table, packed or not, if it exists.
 fn table(folder: &Path, name: &str) -> Option<PathBuf> {
     ["csv.gz", "csv"]
         .into_iter()
@@ -185,7 +224,7 @@ fn next(lines: &mut Table) -> Result<bool> {
     Ok(true)
 }
 
-/// Exactly so many fields.
+/// The fields of the current row, which must be `N`.
 fn fields<const N: usize>(lines: &Table) -> Result<[&[u8]; N]> {
     let mut found = 0;
     let mut fields = [&[][..]; N];

@@ -5,6 +5,7 @@ use crate::adjacency::SelfLoops;
 
 /// Which of a TU data set's node data become features.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub enum NodeFeatures {
     /// Labels if there are any, else attributes, else nothing.
     #[default]
@@ -21,7 +22,7 @@ pub enum NodeFeatures {
 /// Whether the first row of a table names its columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Header {
-    /// By names that are known, and by what the rows below hold; where neither tells,
+    /// By names that are known, and by what the rows below hold; where neither decides,
     /// the table is refused.
     #[default]
     Auto,
@@ -31,7 +32,7 @@ pub enum Header {
     No,
 }
 
-/// What tables of one's own can't say themselves.
+/// What tables of your own can't say themselves.
 ///
 /// Columns are named as their header names them, or by their number, counted from 1.
 ///
@@ -48,14 +49,14 @@ pub enum Header {
 pub struct TableOptions {
     /// Whether tables have headers.
     pub header: Header,
-    /// What the ids of nodes are; if not said, by the files, and where they don't
-    /// tell, they are refused.
+    /// What the ids of nodes are; if not set, inferred from the files; where that is
+    /// ambiguous, they are refused.
     pub ids: Option<NodeIds>,
-    /// The column of one end of the edges.
+    /// The column of the edges' source.
     pub source: Option<String>,
-    /// The column of the other end.
+    /// The column of the edges' target.
     pub target: Option<String>,
-    /// The column of their weights. If not said, one that is called `weight`.
+    /// The column of their weights. If not set, one that is called `weight`.
     pub weight: Option<String>,
 }
 
@@ -72,13 +73,26 @@ pub struct ReadOptions {
     pub self_loops: SelfLoops,
     /// Which node data of a TU data set become features.
     pub node_features: NodeFeatures,
-    /// What tables of one's own can't say themselves.
+    /// What tables of your own can't say themselves.
     pub tables: TableOptions,
     /// The most bytes that one file may unpack to.
     pub max_bytes: u64,
     /// The most bytes that a pickle may have, and the most that its objects may take:
     /// it is in memory as a whole.
     pub max_pickle_bytes: u64,
+}
+
+impl ReadOptions {
+    /// The default of everything that chooses what of a data set is read, with the limits and
+    /// tables of these options: what a registry's fingerprint is of.
+    pub(crate) fn with_default_content(&self) -> Self {
+        Self {
+            tables: self.tables.clone(),
+            max_bytes: self.max_bytes,
+            max_pickle_bytes: self.max_pickle_bytes,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for ReadOptions {

@@ -1,4 +1,4 @@
-//! Packed files from strangers: how much they may unpack to.
+//! Packed files from untrusted sources: how much they may unpack to.
 //!
 //! A megabyte of deflated zeros unpacks to a gigabyte. What is packed for use shrinks
 //! by 31 at most among the benchmarks (the node features of ogbg-molhiv), whole
@@ -19,7 +19,7 @@ pub const UNPACKED_ALWAYS: u64 = 64 << 20;
 /// [`UNPACKED_ALWAYS`].
 pub const UNPACKED_RATIO: u64 = 100;
 
-/// The most bytes that a packed file of so many may unpack to.
+/// The most bytes that a packed file of `packed` bytes may unpack to.
 pub(crate) fn most_unpacked(packed: u64) -> u64 {
     packed.saturating_mul(UNPACKED_RATIO).max(UNPACKED_ALWAYS)
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::options::ReadOptions;
 use super::pickle::{Pickle, Value};
+use super::reader::{Folder, Reader, files_in};
 use super::text::Lines;
 use crate::adjacency::{EdgeRows, MAX_NODES};
 use crate::dataset::GraphDataset;
@@ -18,6 +19,7 @@ use crate::error::{Error, LineProblem, Result};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::labels::Labels;
+use crate::load::DataSource;
 use crate::sparse::CsrMatrix;
 use crate::split::Split;
 
@@ -49,7 +51,7 @@ const VALIDATION: usize = 500;
 pub fn read_planetoid(folder: &Path, name: &str, options: &ReadOptions) -> Result<GraphDataset> {
     let files = Files {
         folder,
-        stem: format!("ind.{}", name.to_lowercase()),
+        stem: stem(name),
         options,
     };
     let train = files.rows("x", "y")?;
@@ -118,6 +120,47 @@ pub fn read_planetoid(folder: &Path, name: &str, options: &ReadOptions) -> Resul
             validation: (train.len()..after).collect(),
             test,
         })
+}
+
+pub(crate) struct PlanetoidReader;
+
+impl Reader for PlanetoidReader {
+    fn name(&self) -> &'static str {
+        "planetoid"
+    }
+
+    fn title(&self) -> &'static str {
+        "Planetoid"
+    }
+
+    fn folder_sign(&self) -> Option<&'static str> {
+        Some("ind.*.allx")
+    }
+
+    fn recognise(&self, folder: &Folder<'_>) -> Result<Option<String>> {
+        match folder.stems("ind.", ".allx").collect::<Vec<_>>().as_slice() {
+            [] => Ok(None),
+            [name] => Ok(Some((*name).to_owned())),
+            several => Err(folder.unknown(format!(
+                "holds {}; ask for one by its registered name, or keep each in a folder of its own",
+                several.join(", ")
+            ))),
+        }
+    }
+
+    fn files(&self, source: &DataSource) -> Result<Vec<PathBuf>> {
+        let prefix = format!("{}.", stem(&source.name));
+        files_in(&source.path, |name| name.starts_with(&prefix))
+    }
+
+    fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
+        read_planetoid(&source.path, &source.name, options)
+    }
+}
+
+/// What the names of a data set's files begin with.
+fn stem(name: &str) -> String {
+    format!("ind.{}", name.to_lowercase())
 }
 
 /// Features and classes of the same nodes.

@@ -31,21 +31,10 @@ impl Source {
     /// archive.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         if path.is_dir() {
-            let mut names = Vec::new();
-            for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
-                let entry = entry.map_err(Error::io(path))?;
-                if entry.path().is_file()
-                    && let Ok(name) = entry.file_name().into_string()
-                    && !is_hidden(&name)
-                {
-                    names.push(name);
-                }
-            }
-            names.sort();
             return Ok(Self {
                 path: path.to_owned(),
                 place: Place::Folder,
-                names,
+                names: file_names(path)?,
             });
         }
         let archive = open_zip(path, |path, error| {
@@ -98,7 +87,33 @@ impl Source {
     }
 }
 
-/// Hidden files, and what macOS puts beside every file of an archive.
+/// The files directly in a folder.
+pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>> {
+    names(folder, Path::is_file)
+}
+
+/// The folders directly in a folder.
+pub(crate) fn folder_names(folder: &Path) -> Result<Vec<String>> {
+    names(folder, Path::is_dir)
+}
+
+/// Sorted names; hidden ones, our own cache files among them, don't count.
+fn names(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(Error::io(folder))? {
+        let entry = entry.map_err(Error::io(folder))?;
+        if let Ok(name) = entry.file_name().into_string()
+            && !is_hidden(&name)
+            && wanted(&entry.path())
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Hidden files, and what macOS adds to every file of an archive.
 fn is_hidden(name: &str) -> bool {
     name.split('/')
         .any(|part| part.starts_with('.') || part == "__MACOSX")

@@ -1,4 +1,4 @@
-//! Lines of numbers, read as a stream: nothing is held but the line at hand.
+//! Lines of numbers, read as a stream: only the current line is in memory.
 
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) struct Lines<R> {
     number: u64,
     buffer: Vec<u8>,
     /// How many more bytes may be read.
-    left: u64,
+    remaining: u64,
     limit: u64,
     /// The size of the packed file, if it is that which sets the limit.
     packed: Option<u64>,
@@ -34,14 +34,13 @@ impl<R: BufRead> Lines<R> {
             file: file.into(),
             number: 0,
             buffer: Vec::new(),
-            left: max_bytes,
+            remaining: max_bytes,
             limit: max_bytes,
             packed: None,
         }
     }
 
-    /// The same of a packed file of so many bytes, which may unpack to some multiple
-    /// of them.
+    /// The lines of a packed file of `packed` bytes, which may unpack to a multiple of them.
     pub(crate) fn unpacked(input: R, file: impl Into<PathBuf>, max_bytes: u64, packed: u64) -> Self {
         let most = most_unpacked(packed);
         let lines = Self::new(input, file, max_bytes.min(most));
@@ -55,7 +54,7 @@ impl<R: BufRead> Lines<R> {
     /// LF or CRLF, the last one with either or nothing.
     pub(crate) fn advance(&mut self) -> Result<bool> {
         self.buffer.clear();
-        let most = (LINE_LIMIT as u64 + 2).min(self.left.saturating_add(1));
+        let most = (LINE_LIMIT as u64 + 2).min(self.remaining.saturating_add(1));
         let read = self
             .input
             .by_ref()
@@ -66,7 +65,7 @@ impl<R: BufRead> Lines<R> {
             return Ok(false);
         }
         self.number += 1;
-        if read as u64 > self.left {
+        if read as u64 > self.remaining {
             let (file, limit) = (self.file.clone(), self.limit);
             return Err(match self.packed {
                 Some(packed) => Error::Inflated { file, packed, limit },
@@ -77,7 +76,7 @@ impl<R: BufRead> Lines<R> {
                 },
             });
         }
-        self.left -= read as u64;
+        self.remaining -= read as u64;
         if self.buffer.last() == Some(&b'\n') {
             self.buffer.pop();
         }
@@ -93,7 +92,7 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// The line at hand, without its end.
+    /// The current line, without its line break.
     pub(crate) fn line(&self) -> &[u8] {
         &self.buffer
     }
@@ -107,7 +106,7 @@ impl<R: BufRead> Lines<R> {
         &self.file
     }
 
-    /// The line at hand is wrong.
+    /// An error at the current line.
     pub(crate) fn wrong(&self, problem: LineProblem) -> Error {
         Error::Line {
             file: self.file.clone(),
@@ -116,12 +115,12 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The fields of the line at hand: between commas, trimmed.
+    /// The fields of the current line: between commas, trimmed.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         self.buffer.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
     }
 
-    /// Whether there is nothing on the line at hand.
+    /// Whether the current line is blank.
     pub(crate) fn is_blank(&self) -> bool {
         self.buffer.trim_ascii().is_empty()
     }

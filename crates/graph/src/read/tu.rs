@@ -1,10 +1,10 @@
 //! The text layout of the TU collection: `DS_A.txt`, `DS_graph_indicator.txt`
-//! and the files beside them, in a folder or a zip archive.
+//! and their companion files, in a folder or a zip archive.
 
 mod features;
 
 use std::io::BufRead;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 
@@ -12,7 +12,9 @@ use crate::adjacency::{EdgeRows, MAX_NODES, accumulate};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, LineProblem, Result};
 use crate::labels::{Labels, Targets};
+use crate::load::DataSource;
 use crate::read::options::ReadOptions;
+use crate::read::reader::{Folder, Reader, files_in};
 use crate::read::source::Source;
 use crate::read::text::{Lines, parse_integer};
 use crate::store::Store;
@@ -81,6 +83,41 @@ pub fn read_tu(path: &Path, options: &ReadOptions) -> Result<GraphDataset> {
     match targets {
         Some(targets) => dataset.with_targets(targets),
         None => Ok(dataset),
+    }
+}
+
+pub(crate) struct TuReader;
+
+impl Reader for TuReader {
+    fn name(&self) -> &'static str {
+        "tu"
+    }
+
+    fn title(&self) -> &'static str {
+        "TU"
+    }
+
+    fn folder_sign(&self) -> Option<&'static str> {
+        Some("*_graph_indicator.txt")
+    }
+
+    fn recognise(&self, folder: &Folder<'_>) -> Result<Option<String>> {
+        Ok(folder.stems("", "_graph_indicator.txt").last().map(str::to_owned))
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["zip"]
+    }
+
+    fn files(&self, source: &DataSource) -> Result<Vec<PathBuf>> {
+        match source.path.is_dir() {
+            true => files_in(&source.path, |name| name.ends_with(".txt")),
+            false => Ok(vec![source.path.clone()]),
+        }
+    }
+
+    fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
+        read_tu(&source.path, options)
     }
 }
 
@@ -175,7 +212,7 @@ impl Nodes {
             graph_of.push(graph);
             Ok(())
         })?;
-        // Without a list of graphs only the ids tell how many there are; one
+        // Without a list of graphs only the ids say how many there are; one
         // that skips ahead by more than all nodes is a mistake.
         let count = graphs.unwrap_or(usize::try_from(largest).unwrap_or(usize::MAX));
         if graphs.is_none() && count > graph_of.len() {
@@ -336,7 +373,7 @@ fn bad_edge<R: BufRead>(lines: &Lines<R>, most: i64) -> Error {
 
 /// Edge attributes and edge labels side by side, one row per listed edge.
 fn read_edge_values(files: &mut Files<'_>, edges: usize, edge_file: &str) -> Result<Option<Array2<f32>>> {
-    let mut both: Option<Array2<f32>> = None;
+    let mut joined: Option<Array2<f32>> = None;
     for part in ["edge_attributes", "edge_labels"] {
         let Some(lines) = files.lines(part)? else {
             continue;
@@ -349,12 +386,12 @@ fn read_edge_values(files: &mut Files<'_>, edges: usize, edge_file: &str) -> Res
             });
         }
         let values = read_floats(lines, edges, edge_file)?;
-        both = Some(match both {
+        joined = Some(match joined {
             None => values,
             Some(left) => ndarray::concatenate![ndarray::Axis(1), left, values],
         });
     }
-    Ok(both)
+    Ok(joined)
 }
 
 /// A table of numbers with a known number of rows.

@@ -15,7 +15,7 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>> {
     };
     let file = File::open(path).map_err(Error::io(path))?;
     // Before anything is read, if that is known.
-    if file.metadata().is_ok_and(|there| there.len() > limit) {
+    if file.metadata().is_ok_and(|metadata| metadata.len() > limit) {
         return Err(over());
     }
     let mut bytes = Vec::new();

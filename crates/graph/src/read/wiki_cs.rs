@@ -10,16 +10,19 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 
 use super::options::ReadOptions;
+use super::reader::Reader;
 use crate::adjacency::{EdgeRows, MAX_NODES};
 use crate::dataset::GraphDataset;
 use crate::error::{Error, LineProblem, Result};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::labels::Labels;
+use crate::load::DataSource;
 use crate::split::Split;
 
 /// Wiki-CS with all of its splits.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct WikiCs {
     /// The graph, with the first of the splits.
     pub dataset: GraphDataset,
@@ -150,6 +153,26 @@ pub fn read_wiki_cs_splits(path: &Path, options: &ReadOptions) -> Result<WikiCs>
             .map(|mask| mask.nodes)
             .collect(),
     })
+}
+
+pub(crate) struct WikiCsReader;
+
+impl Reader for WikiCsReader {
+    fn name(&self) -> &'static str {
+        "wiki-cs"
+    }
+
+    fn title(&self) -> &'static str {
+        "Wiki-CS"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["json"]
+    }
+
+    fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
+        read_wiki_cs(&source.path, options)
+    }
 }
 
 fn parse(path: &Path, options: &ReadOptions) -> Result<Content> {

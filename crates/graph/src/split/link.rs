@@ -14,7 +14,7 @@ use crate::graph::{Graph, GraphView};
 pub struct LinkPart {
     /// Edges.
     pub positive: Vec<(usize, usize)>,
-    /// As many pairs that are no edge; fewer of a graph that has not so many.
+    /// As many pairs that are not edges; fewer if the graph has fewer.
     pub negative: Vec<(usize, usize)>,
 }
 
@@ -34,15 +34,15 @@ pub struct LinkPart {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkSplit {
-    /// The graph with the training edges alone, and everything else that the
+    /// The graph with only the training edges, and everything else that the
     /// whole graph has, self loops excepted.
     pub train: Graph,
     /// As many pairs that are no edge of the whole graph as there are training
-    /// edges; fewer of a graph that has not so many.
+    /// edges; fewer if the graph has fewer.
     pub train_negative: Vec<(usize, usize)>,
     /// For choosing the model.
     pub validation: LinkPart,
-    /// To be looked at once.
+    /// For the final evaluation only.
     pub test: LinkPart,
 }
 
@@ -89,7 +89,7 @@ impl LinkSplit {
             return Err(Error::parameter(
                 "edges",
                 edges.len(),
-                "every two nodes are joined, so there is no pair to tell held-out edges from",
+                "every two nodes are joined, so there are no non-edges to compare held-out edges with",
             ));
         }
         // Of few non-edges each part gets its share, validation at least one.

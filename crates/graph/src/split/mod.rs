@@ -22,7 +22,7 @@ pub struct Split {
     pub train: Vec<usize>,
     /// To choose between models, and when to stop.
     pub validation: Vec<usize>,
-    /// To be looked at once.
+    /// For the final evaluation only.
     pub test: Vec<usize>,
 }
 
@@ -32,7 +32,7 @@ impl Split {
         self.train.len() + self.validation.len() + self.test.len()
     }
 
-    /// Tells splits apart: FNV-1a of the three lists, the same everywhere.
+    /// Identifies a split: FNV-1a of the three lists, the same everywhere.
     ///
     /// ```
     /// use egg_graph::Split;

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generator_of_the_standard() {
+    fn mt19937_matches_the_reference() {
         // C++ ([rand.predef]) requires this of the 10000th number of a
         // default-constructed std::mt19937, whose seed is 5489.
         let mut generator = Mt19937::new(5489);

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_and_nonsense() {
+    fn extreme_and_invalid_probabilities() {
         let rng = &mut ChaCha8Rng::seed_from_u64(5);
         let complete = BlockModel {
             nodes: 6,

@@ -13,7 +13,7 @@ use crate::features::Features;
 use crate::graph::Graph;
 use crate::labels::{Labels, Targets};
 
-/// Two classes of graphs that first-order pooling can't tell apart.
+/// Two classes of graphs that first-order pooling can't distinguish.
 ///
 /// The graphs come in pairs, one of each class, with the same nodes and edges:
 /// a 4-regular graph of a random even size. The features of a class lie near a
@@ -25,7 +25,7 @@ use crate::labels::{Labels, Targets};
 /// convolutions neither do the sum and the average of the nodes: the rows and
 /// columns of `D^(-1/2) (A + I) D^(-1/2)` sum to 1 in a regular graph, so
 /// `1^T A^k X W = 1^T X W = 0` in both classes. The subspace that the rows span
-/// tells the classes apart. A nonlinearity lets covariance through to first-
+/// separates the classes. A nonlinearity lets covariance through to first-
 /// order pools too.
 ///
 /// ```
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_set_stays_as_it_is_in_tu_files_too() {
+    fn standard_set_has_a_fixed_fingerprint_and_survives_tu_files() {
         let standard = CovarianceSet::standard().unwrap();
         let folder = tempfile::tempdir().unwrap();
         crate::write_tu(folder.path(), &standard).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn first_order_statistics_say_nothing() {
+    fn first_order_statistics_are_equal() {
         let dataset = generated();
         let graphs: Vec<_> = dataset.graphs().collect();
         for pair in graphs.chunks_exact(2) {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn second_moments_tell_the_classes_apart() {
+    fn second_moments_separate_the_classes() {
         let dataset = generated();
         let moment = |index: usize| {
             let view = dataset.graph(index).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_described_is_refused() {
+    fn invalid_parameters_are_refused() {
         let good = CovarianceSet::default();
         for bad in [
             CovarianceSet { graphs: 3, ..good },

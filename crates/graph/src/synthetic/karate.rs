@@ -98,7 +98,7 @@ const FRIENDSHIPS: [(usize, usize); 78] = [
 ];
 
 /// The club as a node data set: 34 members, 78 friendships, two factions, and
-/// one-hot features that only tell members apart.
+/// one-hot features that only identify members.
 ///
 /// ```
 /// let karate = egg_graph::synthetic::karate_club()?;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::labels::Targets;
 
 /// Writes a data set as TU text files `NAME_A.txt`, `NAME_graph_indicator.txt`
-/// and so on into an existing folder, each file whole or not at all.
+/// and so on into an existing folder, each file written atomically.
 ///
 /// Features that are one-hot, with a one in the first and in the last column
 /// somewhere, become node labels; others become node attributes. Classes are
@@ -141,7 +141,7 @@ fn write_rows<'a>(
 }
 
 /// The column of each node's one, if the features are one-hot and a reader can
-/// tell how wide they are.
+/// say how wide they are.
 fn one_hot_columns(dataset: &GraphDataset) -> Option<Vec<u32>> {
     let matrix = dataset.features().as_sparse()?;
     let (rows, width) = matrix.shape();

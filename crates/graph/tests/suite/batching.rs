@@ -16,7 +16,7 @@ struct Dense {
     labels: Vec<Option<u32>>,
 }
 
-/// What an edge between two nodes is told to be: the same in both directions.
+/// A weight for an edge between two nodes: the same in both directions.
 fn attributes(a: usize, b: usize, weight: f32) -> [f32; 2] {
     [(a * b) as f32 + 0.5, weight * (a + b) as f32]
 }
@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn classes_and_missing_parts_come_along((graphs, indices) in drawn_batch()) {
+    fn batch_keeps_classes_and_missing_parts((graphs, indices) in drawn_batch()) {
         let bare: Vec<Graph> = graphs.iter().map(|graph| unweighted(graph.adjacency.view())).collect();
         let classes: Vec<i64> = (0i64..).take(bare.len()).map(|class| class % 2).collect();
         let dataset = GraphDataset::from_graphs("bare", &bare).unwrap();
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn propagation_is_that_of_dense_matrices((graphs, indices) in drawn_batch()) {
+    fn propagation_equals_dense_matrices((graphs, indices) in drawn_batch()) {
         let dataset = dataset(&graphs, false);
         let blocks: Vec<_> = indices.iter().map(|index| graphs[*index].adjacency.view()).collect();
         let adjacency = block_diagonal(&blocks);
@@ -204,7 +204,7 @@ proptest! {
     }
 
     #[test]
-    fn degrees_become_columns(graphs in prop::collection::vec(drawn(), 1..5)) {
+    fn degrees_become_one_hot_columns(graphs in prop::collection::vec(drawn(), 1..5)) {
         let dataset = dataset(&graphs, false);
         let degree = |row: ndarray::ArrayView1<'_, f32>| row.iter().filter(|weight| **weight != 0.0).count();
         let degrees: Vec<usize> = graphs.iter()
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_numbers_become_groups_of_columns(
+    fn integer_columns_become_one_hot_groups(
         rows in prop::collection::vec((0u8..4, 0u8..1, 0u8..7), 0..6),
         sparse in any::<bool>(),
     ) {
@@ -248,7 +248,7 @@ proptest! {
     }
 
     #[test]
-    fn self_loops_come_and_go(graphs in prop::collection::vec(drawn(), 1..5)) {
+    fn self_loops_are_added_and_removed(graphs in prop::collection::vec(drawn(), 1..5)) {
         let dataset = dataset(&graphs, true);
         let all: Vec<usize> = (0..graphs.len()).collect();
         let blocks: Vec<_> = graphs.iter().map(|graph| graph.adjacency.view()).collect();
@@ -259,7 +259,7 @@ proptest! {
         ] {
             let mut expected = adjacency.clone();
             for value in expected.diag_mut() {
-                // A loop that is there keeps its weight.
+                // An existing loop keeps its weight.
                 *value = if diagonal == 0.0 || *value == 0.0 { diagonal } else { *value };
             }
             prop_assert_eq!(Propagation::sum(&changed).batch(&all).unwrap().to_dense(), expected);
@@ -284,7 +284,7 @@ proptest! {
     }
 
     #[test]
-    fn one_more_node_is_joined_to_all(graphs in prop::collection::vec(drawn(), 1..5), sparse in any::<bool>()) {
+    fn virtual_node_is_joined_to_all(graphs in prop::collection::vec(drawn(), 1..5), sparse in any::<bool>()) {
         let refused = dataset(&graphs, sparse).with_virtual_node();
         prop_assert!(matches!(refused, Err(Error::Lacks { .. })), "the new node has no label");
         let plain: Vec<Graph> = graphs.iter().map(|dense| {
@@ -325,7 +325,7 @@ proptest! {
     }
 
     #[test]
-    fn petgraph_and_back(matrix in symmetric(0, 7)) {
+    fn petgraph_round_trips(matrix in symmetric(0, 7)) {
         let graph = weighted(matrix.view());
         let there = graph.to_petgraph();
         prop_assert_eq!(there.node_count(), graph.node_count());
@@ -345,7 +345,7 @@ proptest! {
 }
 
 #[test]
-fn graphs_that_are_not_there() {
+fn missing_graph_is_an_error() {
     let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)]).unwrap());
     let missing = |index: usize| {
         [
@@ -366,7 +366,7 @@ fn graphs_that_are_not_there() {
 }
 
 #[test]
-fn rows_that_are_not_there() {
+fn missing_row_is_an_error() {
     let matrix = CsrMatrix::from_dense(array![[1.0, 2.0]].view()).unwrap();
     for row in [1, 2, usize::MAX] {
         assert_eq!(matrix.row(row).count(), 0);
@@ -386,7 +386,7 @@ fn a_row_sum_that_is_not_positive_counts_as_infinite() {
 }
 
 #[test]
-fn cardinalities_that_do_not_fit() {
+fn cardinalities_must_match_the_columns() {
     let with = |features: Array2<f32>| {
         let graph = Graph::from_edges(features.nrows(), &[]).unwrap();
         let features = Features::dense(features).unwrap();
@@ -419,7 +419,7 @@ fn cardinalities_that_do_not_fit() {
 }
 
 #[test]
-fn a_sum_that_cannot_be_divided_by() {
+fn normalised_entry_that_overflows_is_an_error() {
     let tiny = Features::dense(array![[1e30, -1e30, f32::MIN_POSITIVE]]).unwrap();
     let graph = Graph::from_edges(1, &[]).unwrap().with_features(tiny).unwrap();
     let refused = GraphDataset::single("tiny", graph).normalise_features();

@@ -43,7 +43,7 @@ fn edges(list: &EdgeList) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn every_way_to_write_the_same_list() {
+fn separators_and_headers_give_the_same_graph() {
     for text in [
         "1,0\n1,2\n3,1\n",
         "0\t1\n1\t2\n3\t1",
@@ -99,7 +99,7 @@ fn weights_are_where_the_header_or_the_caller_says() {
 }
 
 #[test]
-fn names_are_numbered_as_they_appear_and_given_back() {
+fn names_are_numbered_by_first_appearance() {
     let files = Files::new("Source,Target\n\"Müller, Jo\",\"say \"\"hi\"\"\"\n007,\"Müller, Jo\"\n");
     let list = read(&files.source().ids(NodeIds::Named)).unwrap();
     assert_eq!(
@@ -108,7 +108,7 @@ fn names_are_numbered_as_they_appear_and_given_back() {
     );
     assert_eq!(edges(&list), [(0, 1), (0, 2)]);
 
-    // Nodes that only a comment tells of have none. (Found by random input.)
+    // Nodes that only a comment counts have none. (Found by random input.)
     let declared = read(&Files::new("# nodes: 4\na b\n").source().ids(NodeIds::Named)).unwrap();
     assert_eq!(declared.dataset.node_count(), 4);
     assert_eq!(declared.names.as_deref().unwrap(), ["a", "b", "", ""]);
@@ -296,7 +296,7 @@ fn bad_features_and_labels_are_refused() {
 
 proptest! {
     #[test]
-    fn a_graph_survives_writing(
+    fn edge_list_round_trips(
         nodes in 1usize..12,
         pairs in prop::collection::vec((0usize..12, 0usize..12, -1e3f32..1e3), 0..30),
         weighted in any::<bool>(),
@@ -331,7 +331,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..60), named in any::<bool>()) {
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), named in any::<bool>()) {
         let files = Files::new(&bytes);
         let labels = files.write("labels.csv", &bytes);
         let ids = if named { NodeIds::Named } else { NodeIds::ZeroBased };
@@ -341,7 +341,7 @@ proptest! {
     }
 
     #[test]
-    fn any_table_is_survived(text in "[0-9a,;\t\" #\n.-]{0,60}", named in any::<bool>()) {
+    fn arbitrary_tables_do_not_panic(text in "[0-9a,;\t\" #\n.-]{0,60}", named in any::<bool>()) {
         let files = Files::new(&text);
         let labels = files.write("labels.csv", &text);
         let ids = if named { NodeIds::Named } else { NodeIds::OneBased };
@@ -352,7 +352,7 @@ proptest! {
 }
 
 #[test]
-fn self_loops_stay_if_asked_for() {
+fn self_loops_are_kept_on_request() {
     let files = Files::new("source,target,weight\n0,0,2\n0,1,3\n");
     let options = ReadOptions {
         self_loops: SelfLoops::Keep,
@@ -369,7 +369,7 @@ fn self_loops_stay_if_asked_for() {
 }
 
 #[test]
-fn headers_are_told_from_data() {
+fn headers_are_distinguished_from_data() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, text: &str| {
         let path = folder.path().join(name);

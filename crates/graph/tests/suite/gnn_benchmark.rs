@@ -138,7 +138,7 @@ fn a_small_archive_in_every_variant() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused_with_the_file() {
+fn contradictory_content_is_refused_with_the_file() {
     for (name, bytes, words) in [
         ("adj_shape", ints(&[3, 4]), "not square"),
         ("adj_shape", ints(&[3]), "shape"),

@@ -27,10 +27,13 @@ const EDGES: (&str, &str) = ("edges.csv", "graph,source,target\nb,1,2\na,x,y\nb,
 
 #[test]
 fn graphs_are_in_the_order_of_the_first_table_that_names_them() {
-    let alone = read(&[EDGES]).unwrap();
-    assert_eq!(alone.names, ["b", "a"]);
-    assert_eq!((alone.dataset.node_count(), alone.dataset.edge_count()), (5, 3));
-    assert!(alone.dataset.targets().is_none());
+    let edges_only = read(&[EDGES]).unwrap();
+    assert_eq!(edges_only.names, ["b", "a"]);
+    assert_eq!(
+        (edges_only.dataset.node_count(), edges_only.dataset.edge_count()),
+        (5, 3)
+    );
+    assert!(edges_only.dataset.targets().is_none());
     let labelled = read(&[EDGES, ("graphs.csv", "graph;label\na;yes\nb;\n")]).unwrap();
     assert_eq!(labelled.names, ["a", "b"]);
     let classes = labelled.dataset.classes().unwrap();
@@ -38,7 +41,7 @@ fn graphs_are_in_the_order_of_the_first_table_that_names_them() {
 }
 
 #[test]
-fn nodes_bring_features_and_isolated_nodes() {
+fn node_table_gives_features_and_isolated_nodes() {
     let nodes = "graph,node,height,weight\na,y,1,2\na,x,3,4\nb,1,5,6\nb,2,7,8\nb,3,9,10\nb,alone,11,12\n";
     let found = read(&[EDGES, ("nodes.tsv", &nodes.replace(',', "\t"))]).unwrap();
     assert_eq!(found.names, ["a", "b"]);
@@ -67,7 +70,7 @@ fn fractions_are_numbers_to_predict_and_weights_are_kept() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused_with_its_line() {
+fn contradictory_content_is_refused_with_its_line() {
     let with = |file: (&str, &str)| refused(&[EDGES, file]);
     assert!(
         with(("graphs.csv", "graph,label\na,1\n"))
@@ -89,13 +92,13 @@ fn what_contradicts_itself_is_refused_with_its_line() {
 }
 
 #[test]
-fn folders_are_told_apart() {
+fn graph_tables_and_edge_lists_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[EDGES]);
     let source = DataSource::detect(folder.path()).unwrap();
     assert_eq!(source.layout, Layout::GraphTables);
     let dataset = source
-        .load(&ReadOptions::default(), &Cache::Beside)
+        .load(&ReadOptions::default(), &Cache::NextToSource)
         .unwrap()
         .dataset;
     assert_eq!(dataset.len(), 2);
@@ -107,7 +110,7 @@ fn folders_are_told_apart() {
 }
 
 #[test]
-fn ids_are_what_the_file_makes_of_them() {
+fn id_kind_is_inferred_from_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let ids = |text: &str| {
         write(folder.path(), &[("edges.csv", text)]);
@@ -127,7 +130,7 @@ fn ids_are_what_the_file_makes_of_them() {
 }
 
 #[test]
-fn files_beside_a_list_of_edges_are_found() {
+fn companion_files_of_an_edge_list_are_found() {
     let folder = tempfile::tempdir().unwrap();
     write(
         folder.path(),

@@ -24,7 +24,7 @@ fn options(load: u64) -> ReadOptions {
 
 fn load(path: &Path, load: u64) -> (String, CacheUse) {
     let source = DataSource::detect(path).unwrap();
-    let loaded = source.load(&options(load), &Cache::Beside).unwrap();
+    let loaded = source.load(&options(load), &Cache::NextToSource).unwrap();
     (loaded.dataset.fingerprint(), loaded.cache)
 }
 
@@ -47,7 +47,7 @@ fn writer(path: &Path) -> Command {
 }
 
 #[test]
-fn a_cache_is_whole_or_read_again() {
+fn cache_is_complete_after_a_kill() {
     let model = BlockModel {
         nodes: 3000,
         ..BlockModel::default()
@@ -101,9 +101,9 @@ fn a_cache_is_whole_or_read_again() {
 
 const WITHOUT_ROOM: &str = "EGG_CACHES_WITHOUT_ROOM";
 
-/// No test of its own: a cache that is asked for, and one beside the source.
+/// No test of its own: a cache folder that was asked for, and the folder of the source.
 #[test]
-fn child_without_room() {
+fn child_on_full_disk() {
     let Some(folder) = std::env::var_os(WITHOUT_ROOM).map(PathBuf::from) else {
         return;
     };
@@ -115,13 +115,13 @@ fn child_without_room() {
         refused.contains(".eggcache: File too large") || refused.contains(".eggcache: No space left"),
         "{refused}"
     );
-    let beside = source.load(&options(0), &Cache::Beside).unwrap();
-    assert_eq!(beside.cache, CacheUse::NotWritable);
+    let next_to_source = source.load(&options(0), &Cache::NextToSource).unwrap();
+    assert_eq!(next_to_source.cache, CacheUse::NotWritable);
 }
 
 /// No file may be larger than some kilobytes, which no cache of this graph is.
 #[test]
-fn a_cache_without_room_is_an_error_or_done_without() {
+fn full_disk_is_an_error_only_for_a_requested_cache() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("caches")).unwrap();
     let edges: String = (0..5000).map(|node| format!("{node} {}\n", node + 1)).collect();
@@ -130,7 +130,7 @@ fn a_cache_without_room_is_an_error_or_done_without() {
     let output = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 8 && exec \"$@\"", "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "killed::child_without_room"])
+        .args(["--exact", "killed::child_on_full_disk"])
         .env(WITHOUT_ROOM, folder.path())
         .output()
         .unwrap();

@@ -42,11 +42,11 @@ fn child() {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let said = match ending.as_str() {
+    let verdict = match ending.as_str() {
         "pickle" => Pickle::read(&path, &options).map(|pickle| pickle.value().kind().to_owned()),
         "npy" => read_npy(&path, &options).map(|array| format!("{:?}", array.shape())),
         _ => DataSource::detect(&path)
-            .and_then(|source| source.load(&options, &Cache::Beside))
+            .and_then(|source| source.load(&options, &Cache::NextToSource))
             .map(|loaded| loaded.dataset)
             .and_then(|dataset| {
                 // What is done with any data set.
@@ -61,8 +61,8 @@ fn child() {
                 ))
             }),
     };
-    let line = match said {
-        Ok(said) => format!("\nread: {said}\n"),
+    let line = match verdict {
+        Ok(verdict) => format!("\nread: {verdict}\n"),
         Err(error) => format!("\nrefused: {error}\n"),
     };
     std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -80,11 +80,11 @@ fn within(memory: u64, path: &Path) -> String {
         .output()
         .unwrap();
     let out = String::from_utf8_lossy(&output.stdout);
-    let said = out
+    let verdict = out
         .lines()
         .find(|line| line.starts_with("read: ") || line.starts_with("refused: "));
-    match said {
-        Some(said) if output.status.success() => said.to_owned(),
+    match verdict {
+        Some(verdict) if output.status.success() => verdict.to_owned(),
         _ => panic!(
             "{}, with {memory} bytes: {}\n{out}\n{}",
             path.display(),
@@ -96,10 +96,10 @@ fn within(memory: u64, path: &Path) -> String {
 
 #[track_caller]
 fn refused(memory: u64, path: &Path, word: &str) {
-    let said = within(memory, path);
+    let verdict = within(memory, path);
     assert!(
-        said.starts_with("refused: ") && said.contains(word),
-        "{}: {said}",
+        verdict.starts_with("refused: ") && verdict.contains(word),
+        "{}: {verdict}",
         path.display()
     );
 }
@@ -125,7 +125,7 @@ fn npy(elements: &str, shape: &str) -> Vec<u8> {
 /// 10 GB of zeros in 10 MB. (Of what is not looked at unless it is allowed for, the
 /// size is no matter.)
 #[test]
-fn a_zip_bomb_is_refused_by_what_it_claims() {
+fn declared_zip_bomb_is_refused() {
     const BYTES: u64 = 10_000_000_000;
     let place = folder(&[]);
     for (name, member, head, line) in [
@@ -141,7 +141,7 @@ fn a_zip_bomb_is_refused_by_what_it_claims() {
 }
 
 #[test]
-fn a_zip_bomb_that_claims_to_be_small_ends_where_it_claimed_to() {
+fn undeclared_zip_bomb_stops_at_its_declared_size() {
     let place = folder(&[]);
     let claim = Some(60 * MIB);
     let lines = place.path().join("lines.zip");
@@ -179,7 +179,7 @@ fn a_gzip_bomb_is_stopped_at_a_hundred_times_its_size() {
 }
 
 #[test]
-fn an_array_that_claims_rows_is_believed_when_they_are_there() {
+fn declared_rows_are_allocated_only_as_read() {
     let place = folder(&[]);
     let path = place.path().join("rows.npy");
     for (elements, shape, word) in [
@@ -192,10 +192,10 @@ fn an_array_that_claims_rows_is_believed_when_they_are_there() {
         ("<f4", "0, 1000000000000", "the header"),
     ] {
         fs::write(&path, [npy(elements, shape), vec![0]].concat()).unwrap();
-        let said = within(LITTLE, &path);
-        assert!(said.starts_with("refused"), "{shape}: {said}");
+        let verdict = within(LITTLE, &path);
+        assert!(verdict.starts_with("refused"), "{shape}: {verdict}");
         if word != "the header" {
-            assert!(said.contains(word), "{elements} {shape}: {said}");
+            assert!(verdict.contains(word), "{elements} {shape}: {verdict}");
         }
     }
     // In an archive that is as large as it says.
@@ -248,7 +248,7 @@ fn a_pickle_with_a_string_of_4_gigabytes() {
 }
 
 #[test]
-fn nothing_is_nested_deeper_than_the_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let place = folder(&[]);
     let at = |name: &str| place.path().join(name);
     let deep = 1_000_000;
@@ -266,7 +266,7 @@ fn nothing_is_nested_deeper_than_the_stack() {
 
 /// 9223372036854775808: one more than 64 bits hold with a sign.
 #[test]
-fn an_edge_to_node_2_to_the_63_is_refused_or_only_a_name() {
+fn huge_node_id_is_refused_or_a_name() {
     const ID: &str = "9223372036854775808";
     let edge = format!("1, {ID}\n");
     let tu = folder(&[("T_A.txt", &edge), ("T_graph_indicator.txt", "1\n1\n")]);
@@ -294,12 +294,12 @@ fn an_edge_to_node_2_to_the_63_is_refused_or_only_a_name() {
     refused(LITTLE, &wiki.path().join("data.json"), ID);
     // In a list of edges it may be what a node is called.
     let list = folder(&[("net.csv", &format!("source,target\n1,{ID}\n{ID},2\n"))]);
-    let said = within(LITTLE, &list.path().join("net.csv"));
-    assert!(said.starts_with("read: 3 nodes, 2 edges"), "{said}");
+    let verdict = within(LITTLE, &list.path().join("net.csv"));
+    assert!(verdict.starts_with("read: 3 nodes, 2 edges"), "{verdict}");
     // And one below, which does fit.
     let near = folder(&[("net.csv", "1,0\n1,9223372036854775807\n")]);
-    let said = within(LITTLE, &near.path().join("net.csv"));
-    assert!(said.starts_with("read: 3 nodes, 2 edges"), "{said}");
+    let verdict = within(LITTLE, &near.path().join("net.csv"));
+    assert!(verdict.starts_with("read: 3 nodes, 2 edges"), "{verdict}");
 }
 
 /// 10^7 nodes that are there are read; 10^7 that are only said to be are not.
@@ -307,10 +307,10 @@ fn an_edge_to_node_2_to_the_63_is_refused_or_only_a_name() {
 fn ten_million_nodes_without_an_edge() {
     let lines = "1\n".repeat(10_000_000);
     let tu = folder(&[("T_A.txt", ""), ("T_graph_indicator.txt", &lines)]);
-    let said = within(GIB, tu.path());
+    let verdict = within(GIB, tu.path());
     assert!(
-        said.starts_with("read: 10000000 nodes, 0 edges, (10000000, 10000000)"),
-        "{said}"
+        verdict.starts_with("read: 10000000 nodes, 0 edges, (10000000, 10000000)"),
+        "{verdict}"
     );
     let ogb = folder(&[
         ("raw/num-node-list.csv", "10000000\n"),

@@ -13,7 +13,7 @@ use crate::real_data;
 /// printed, not judged: `docs/GRAPHS.md` has them.
 #[test]
 #[expect(clippy::print_stdout, reason = "for those who ask with --nocapture")]
-fn the_largest_is_cached() {
+fn largest_data_set_is_cached() {
     let Some(path) = real_data::find("COLLAB.zip") else {
         return;
     };
@@ -37,7 +37,7 @@ fn the_largest_is_cached() {
 }
 
 #[test]
-fn a_cache_belongs_to_its_files_and_options() {
+fn cache_key_covers_files_and_options() {
     let folder = tempfile::tempdir().unwrap();
     let write = |part: &str, text: &str| {
         std::fs::write(folder.path().join(format!("T_{part}.txt")), text).unwrap();
@@ -45,7 +45,7 @@ fn a_cache_belongs_to_its_files_and_options() {
     write("A", "1, 2\n1, 1\n");
     write("graph_indicator", "1\n1\n");
     let source = DataSource::detect(folder.path()).unwrap();
-    let load = |options: &ReadOptions| source.load(options, &Cache::Beside).unwrap();
+    let load = |options: &ReadOptions| source.load(options, &Cache::NextToSource).unwrap();
     let plain = ReadOptions::default();
     let looped = ReadOptions {
         self_loops: SelfLoops::Keep,
@@ -55,7 +55,7 @@ fn a_cache_belongs_to_its_files_and_options() {
     assert_eq!(load(&plain).cache, CacheUse::Hit);
     assert_eq!(load(&looped).cache, CacheUse::Written);
     assert_eq!(load(&plain).cache, CacheUse::Hit);
-    // The same length, the same time of change: only the bytes tell.
+    // The same length, the same time of change: only the bytes differ.
     let path = folder.path().join("T_A.txt");
     let changed = std::fs::metadata(&path).unwrap().modified().unwrap();
     write("A", "1, 2\n2, 2\n");
@@ -74,7 +74,7 @@ fn a_cache_belongs_to_its_files_and_options() {
 }
 
 #[test]
-fn layouts_are_told_apart() {
+fn layouts_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     let touch = |name: &str| {
         let path = folder.path().join(name);
@@ -120,7 +120,7 @@ fn layouts_are_told_apart() {
 }
 
 #[test]
-fn a_folder_by_another_name_is_another_source() {
+fn cache_key_covers_folder_names() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -143,7 +143,9 @@ fn a_folder_by_another_name_is_another_source() {
     }
     let source = DataSource::detect(folder.path()).unwrap();
     let train = || {
-        let loaded = source.load(&ReadOptions::default(), &Cache::Beside).unwrap();
+        let loaded = source
+            .load(&ReadOptions::default(), &Cache::NextToSource)
+            .unwrap();
         loaded.dataset.split().unwrap().train.clone()
     };
     assert_eq!(train(), [2]);
@@ -155,8 +157,8 @@ fn a_folder_by_another_name_is_another_source() {
     assert_eq!(train(), [0]);
 }
 
-/// Node labels of a TU data set are categories: what a column means is told by its
-/// name, and goes through the cache.
+/// Node labels of a TU data set are categories: what a column means is in its name, which the
+/// cache keeps.
 #[test]
 fn columns_of_a_tu_data_set_have_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,8 +183,8 @@ fn columns_of_a_tu_data_set_have_names() {
             node_features,
             ..ReadOptions::default()
         };
-        let read = source.load(&options, &Cache::Beside).unwrap();
-        let cached = source.load(&options, &Cache::Beside).unwrap();
+        let read = source.load(&options, &Cache::NextToSource).unwrap();
+        let cached = source.load(&options, &Cache::NextToSource).unwrap();
         assert_eq!((read.cache, cached.cache), (CacheUse::Written, CacheUse::Hit));
         assert_eq!(read.dataset, cached.dataset);
         assert_eq!(cached.dataset.feature_columns(), Some(&expected[..]));

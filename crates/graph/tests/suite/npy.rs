@@ -17,7 +17,7 @@ fn grid() -> Array2<f32> {
 
 /// The fixtures are written by NumPy, in `fixtures/numpy/make.py`.
 #[test]
-fn what_numpy_wrote_is_read() {
+fn numpy_files_are_read() {
     for name in ["version1.npy", "version2.npy", "version3.npy"] {
         let array = read_npy(&fixture(name), &ReadOptions::default()).unwrap();
         assert_eq!(array.to_matrix().unwrap(), grid());
@@ -53,7 +53,7 @@ fn what_numpy_wrote_is_read() {
 }
 
 #[test]
-fn unpacked_bytes_are_limited_in_all() {
+fn total_unpacked_bytes_are_limited() {
     let options = ReadOptions {
         max_bytes: 40,
         ..ReadOptions::default()
@@ -73,7 +73,7 @@ fn unpacked_bytes_are_limited_in_all() {
 }
 
 #[test]
-fn every_truncation_and_every_flip_is_survived() {
+fn truncations_and_bit_flips_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.npy");
     let whole = fs::read(fixture("version1.npy")).unwrap();
@@ -125,7 +125,7 @@ fn with_header(header: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_header_is_not_believed() {
+fn header_sizes_do_not_drive_allocation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("claims.npy");
     for (header, words) in [
@@ -196,7 +196,7 @@ fn a_header_is_not_believed() {
 
 proptest! {
     #[test]
-    fn a_matrix_survives_writing(rows in 0usize..6, columns in 0usize..6, seed in any::<u32>(), turn in any::<bool>()) {
+    fn matrix_round_trips(rows in 0usize..6, columns in 0usize..6, seed in any::<u32>(), turn in any::<bool>()) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("matrix.npy");
         let matrix = Array2::from_shape_fn((rows, columns), |(r, c)| {

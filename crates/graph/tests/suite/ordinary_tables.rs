@@ -102,7 +102,7 @@ fn edges_as_pandas_writes_them() {
         ",Unnamed: 0,source,target\n0,0,1,2\n1,1,2,3\n2,2,4,1\n",
         "Unnamed: 0,from,to\n0,1,2\n1,2,3\n2,4,1\n",
         "index,src,dst\n7,1,2\n8,2,3\n9,4,1\n",
-        // columns that only pandas could tell apart from ids
+        // columns that only pandas could distinguish from ids
         "source,target,time\n1,2,1700000000\n2,3,1700000001\n4,1,1700000002\n",
         "source,target,kind\n1,2,0.5\n2,3,0.25\n4,1,1.5\n",
         "person_a,person_b\n1,2\n2,3\n4,1\n",
@@ -185,7 +185,7 @@ fn edges_as_networkx_writes_them() {
 }
 
 #[test]
-fn a_first_row_that_could_be_either_is_asked_about() {
+fn ambiguous_first_row_is_refused() {
     // Two names that occur nowhere else: a header, or an edge of two nodes by themselves.
     let folder = refused(
         &[("edges.csv", "person_a,person_b\nAda,Grace\nGrace,Emmy\n")],
@@ -245,7 +245,7 @@ fn a_first_row_that_could_be_either_is_asked_about() {
 /// An isolated node 0, and features by position: read as ids from 1, everything is
 /// shifted by one.
 #[test]
-fn ids_that_could_start_at_0_or_1_are_asked_about() {
+fn ambiguous_id_base_is_refused() {
     let features = array![[10.0f32], [11.0], [12.0], [13.0]];
     let file = |edges: &str| {
         let folder = folder(&[("edges.csv", edges)]);
@@ -263,7 +263,7 @@ fn ids_that_could_start_at_0_or_1_are_asked_about() {
     let one = read_as(folder.path(), &ids(NodeIds::OneBased)).unwrap();
     assert_eq!(one.dataset.graph(0).unwrap().neighbours(3), [0u32; 0]);
 
-    // Where the last row must be the largest id, it is told.
+    // Where the last row must be the largest id, it is decided.
     let folder = file("source,target\n1,2\n2,4\n");
     let one = read_as(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(one.ids, NodeIds::OneBased);
@@ -272,7 +272,7 @@ fn ids_that_could_start_at_0_or_1_are_asked_about() {
         read_as(folder.path(), &ReadOptions::default()).unwrap().ids,
         NodeIds::ZeroBased
     );
-    // The same by a table without ids, and by labels alone.
+    // The same by a table without ids, and only by labels.
     let table = [
         ("edges.csv", "source,target\n1,2\n2,3\n"),
         ("features.csv", "x\n1\n2\n3\n4\n"),
@@ -322,7 +322,7 @@ fn features_as_pandas_and_r_write_them() {
         let list = read(&[edges, ("features.csv", text)]);
         assert_eq!(list.dataset.features().to_dense(), expected, "{text:?}");
     }
-    // Whole numbers below 0,1: as many rows as nodes tell. With one more, node 2 may be alone.
+    // Whole numbers below 0,1: as many rows as nodes decide it. With one more, node 2 may be isolated.
     let whole = read(&[edges, ("features.csv", "0,1\n1,0\n0,1\n")]);
     assert_eq!(whole.dataset.features().to_dense().row(0).to_vec(), [0.0, 1.0]);
     refused(
@@ -407,7 +407,7 @@ fn labels_as_pandas_and_r_write_them() {
         let found = classes(&[numbered, features, ("labels.csv", text)]);
         assert_eq!(found, abc(&expected), "{text:?}");
     }
-    // Without features a fourth line may be a node that is alone.
+    // Without features a fourth line may be an isolated node.
     refused(
         &[numbered, ("labels.csv", "party\na\nb\na\n")],
         &["labels.csv", "`party`"],
@@ -436,7 +436,7 @@ fn labels_as_pandas_and_r_write_them() {
         assert_eq!(list.dataset.node_count(), 3, "{text:?}");
         assert_eq!(list.dataset.node_labels().unwrap().known(), 2, "{text:?}");
     }
-    // `who` may be a node that is alone, as Zoe is.
+    // `who` may be an isolated node, as Zoe is.
     refused(
         &[named, ("labels.csv", "who,side\nAda,a\nZoe,b\n")],
         &["`who,side`", "--header"],
@@ -444,7 +444,7 @@ fn labels_as_pandas_and_r_write_them() {
 }
 
 #[test]
-fn what_was_understood_is_told() {
+fn read_notes_describe_every_column() {
     let list = read(&[
         (
             "edges.csv",
@@ -467,7 +467,7 @@ fn what_was_understood_is_told() {
 }
 
 #[test]
-fn a_missing_label_is_no_class() {
+fn missing_label_is_not_a_class() {
     let tables = |labels: &str| {
         let folder = folder(&[
             (
@@ -504,7 +504,7 @@ fn a_missing_label_is_no_class() {
 }
 
 #[test]
-fn tables_of_graphs_tell_their_columns() {
+fn read_notes_describe_tables_of_graphs() {
     let folder = folder(&[
         (
             "edges.csv",

@@ -24,7 +24,7 @@ fn entries(pickle: &Pickle) -> Entries<'_> {
 
 /// The fixtures are written by `fixtures/numpy/make.py`, in Python 3.
 #[test]
-fn all_protocols_say_the_same() {
+fn all_pickle_protocols_give_the_same_value() {
     for protocol in 0..=4 {
         let pickle = Pickle::read(&fixture(protocol), &ReadOptions::default()).unwrap();
         let content = entries(&pickle);
@@ -77,7 +77,7 @@ fn all_protocols_say_the_same() {
 }
 
 #[test]
-fn whatever_is_not_data_is_refused_by_name() {
+fn names_other_than_data_are_refused() {
     for (bytes, name) in [
         (&b"cos\nsystem\n(S'echo'\ntR."[..], "os.system"),
         (b"\x80\x02cposix\nsystem\nU\x04echo\x85R.", "posix.system"),
@@ -117,7 +117,7 @@ fn whatever_is_not_data_is_refused_by_name() {
 }
 
 #[test]
-fn nonsense_is_refused_with_the_byte() {
+fn invalid_opcode_is_refused_with_its_offset() {
     for (bytes, at, words) in [
         (&b""[..], 0, "ends"),
         (b".", 0, "empty stack"),
@@ -166,7 +166,7 @@ fn nonsense_is_refused_with_the_byte() {
 }
 
 #[test]
-fn every_truncation_and_every_flip_is_survived() {
+fn truncations_and_bit_flips_do_not_panic() {
     for protocol in 0..=4 {
         let whole = std::fs::read(fixture(protocol)).unwrap();
         for length in 0..whole.len() {

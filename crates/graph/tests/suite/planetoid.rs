@@ -321,7 +321,7 @@ fn every_truncation_of_every_file_is_refused() {
 }
 
 #[test]
-fn no_flipped_byte_makes_it_panic() {
+fn flipped_bytes_do_not_panic() {
     let small = Small::new();
     for part in ["allx", "ally", "graph"] {
         let whole = fs::read(small.path(part)).unwrap();
@@ -338,7 +338,7 @@ fn no_flipped_byte_makes_it_panic() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused_with_the_file() {
+fn contradictory_content_is_refused_with_the_file() {
     let huge = i64::MAX;
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         (
@@ -462,7 +462,7 @@ fn a_bad_test_index_is_refused_with_the_line() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_file_is_named() {
     let small = Small::new();
     fs::remove_file(small.path("ty")).unwrap();
     assert!(matches!(small.read(), Err(Error::Missing { file, .. }) if file == small.path("ty")));
@@ -478,7 +478,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn a_list_that_all_nodes_share_is_not_multiplied() {
+fn shared_neighbour_list_is_limited() {
     let small = Small::new();
     // { 0: L, 1: L, ... } with L = [0, 1, ...]: nodes^2 neighbours in 12 bytes a node.
     let nodes = 300u16;

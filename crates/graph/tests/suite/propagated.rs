@@ -30,7 +30,7 @@ fn dataset() -> GraphDataset {
 }
 
 #[test]
-fn rows_are_those_of_the_product() {
+fn propagated_rows_equal_the_product() {
     let dataset = dataset();
     let dense = dataset.features().to_dense();
     let nodes = [0..5, 5..7, 7..11];
@@ -74,7 +74,7 @@ fn rows_are_those_of_the_product() {
 }
 
 #[test]
-fn where_there_is_nothing_to_gain_there_is_none() {
+fn propagation_in_advance_is_skipped_where_it_gains_nothing() {
     let dataset = dataset();
     let propagation = Propagation::gcn(&dataset);
     let dense = Features::dense(dataset.features().to_dense()).unwrap();

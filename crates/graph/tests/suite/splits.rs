@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn links_are_parted_and_matched_by_non_edges(
+    fn link_parts_are_disjoint_with_matching_non_edges(
         nodes in 2usize..14,
         chosen in prop::collection::vec(any::<bool>(), 40),
         validation in 0.0f64..0.4,
@@ -144,7 +144,7 @@ proptest! {
 }
 
 #[test]
-fn non_edges_are_found_where_there_are_hardly_enough() {
+fn non_edges_are_found_in_nearly_complete_graphs() {
     // 20 nodes, 190 pairs: of 95 edges, all 95 other pairs are needed; and a
     // few edges fewer.
     for edges in [95, 94, 80, 60] {
@@ -184,7 +184,7 @@ fn a_self_loop_is_neither_edge_nor_non_edge() {
 /// Three orders that must not change with the platform or with a version of a
 /// library: results that were published would no longer be those of their seed.
 #[test]
-fn one_seed_of_each_to_the_number() {
+fn splits_are_fixed_per_seed() {
     let split = Split::random(10, &mut rng(0));
     assert_eq!(split.train, [6, 1, 8, 3, 2, 9, 0, 5]);
     assert_eq!((split.validation, split.test), (vec![4], vec![7]));
@@ -212,7 +212,7 @@ fn one_seed_of_each_to_the_number() {
 }
 
 #[test]
-fn what_cannot_be_split() {
+fn invalid_split_requests_are_refused() {
     let labels = Labels::from_values(&[0, 0, 0, 1]);
     for folds in [0, 1, 4, usize::MAX] {
         let refused = Split::stratified(&labels, folds, 0.1, &mut rng(0));

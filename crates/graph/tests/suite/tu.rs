@@ -89,7 +89,7 @@ const KNOWN: [Known; 7] = [
 ];
 
 #[test]
-fn every_count_of_the_real_data() {
+fn counts_match_the_published_ones() {
     for known in &KNOWN {
         let Some(path) = real_data::find(&format!("{}.zip", known.name)) else {
             return;
@@ -131,7 +131,7 @@ fn every_count_of_the_real_data() {
 }
 
 #[test]
-fn attributes_of_the_real_data_beside_labels() {
+fn attributes_and_labels_of_the_real_data() {
     let Some(path) = real_data::find("PROTEINS.zip") else {
         return;
     };
@@ -188,7 +188,7 @@ fn separators_line_ends_and_blank_lines_at_the_end() {
 }
 
 #[test]
-fn marks_and_companions_of_other_systems_are_passed_over() {
+fn byte_order_marks_and_system_files_are_ignored() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
         ("T_A.txt", "\u{feff}1, 2\n"),
@@ -202,7 +202,7 @@ fn marks_and_companions_of_other_systems_are_passed_over() {
 }
 
 #[test]
-fn nodes_of_a_graph_need_not_be_together() {
+fn nodes_of_a_graph_need_not_be_contiguous() {
     let dataset = read(
         &[
             ("A", "1, 3\n3, 5\n2, 4\n"),
@@ -283,7 +283,7 @@ fn regression_targets_and_graphs_without_nodes() {
 }
 
 #[test]
-fn a_folder_and_an_archive_give_the_same() {
+fn folder_and_archive_give_the_same_data_set() {
     let Some(path) = real_data::find("MUTAG.zip") else {
         return;
     };
@@ -301,7 +301,7 @@ fn file_is_whole(path: &Path) -> bool {
 }
 
 #[test]
-fn what_the_layout_has_no_place_for_is_refused() {
+fn data_the_tu_layout_cannot_hold_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let pair = Graph::from_edges(2, &[(0, 1)]).unwrap();
     let weighted = pair.clone().with_edge_weights(vec![2.0, 2.0]).unwrap();
@@ -336,7 +336,7 @@ fn graph() -> impl Strategy<Value = Graph> {
 
 proptest! {
     #[test]
-    fn written_and_read_back(
+    fn tu_round_trips(
         (graphs, labels) in prop::collection::vec((graph(), -3i64..3), 1..6).prop_map(|both| both.into_iter().unzip::<_, _, Vec<_>, Vec<_>>()),
     ) {
         let dataset = GraphDataset::from_graphs("R", &graphs)

@@ -42,7 +42,7 @@ fn problem(part: &str, text: &str) -> (u64, LineProblem) {
 }
 
 #[test]
-fn the_good_one_is_good() {
+fn valid_files_are_read() {
     assert!(read(&GOOD, &ReadOptions::default()).is_ok());
 }
 
@@ -157,7 +157,7 @@ fn each_mistake_is_named_with_its_line() {
 }
 
 #[test]
-fn labels_that_are_ids_are_refused_before_they_fill_the_memory() {
+fn wide_label_range_is_refused_before_allocation() {
     let error = with("node_labels", "0\n1\n9000000000000000000\n-9000000000000000000\n").to_string();
     assert!(error.contains("node attributes"), "{error}");
     let error = with("node_labels", "0\n1\n2\n2000000\n").to_string();
@@ -165,7 +165,7 @@ fn labels_that_are_ids_are_refused_before_they_fill_the_memory() {
 }
 
 #[test]
-fn an_id_alone_makes_no_graphs() {
+fn graph_id_beyond_the_nodes_is_refused() {
     let parts = [("A", ""), ("graph_indicator", "2000000000\n")];
     match read(&parts, &ReadOptions::default()).unwrap_err() {
         Error::Line {
@@ -178,7 +178,7 @@ fn an_id_alone_makes_no_graphs() {
 }
 
 #[test]
-fn missing_and_doubled_files() {
+fn missing_and_duplicate_files_are_refused() {
     for missing in ["A", "graph_indicator"] {
         let parts: Vec<_> = GOOD.into_iter().filter(|(part, _)| *part != missing).collect();
         let error = read(&parts, &ReadOptions::default()).unwrap_err();
@@ -203,7 +203,7 @@ fn missing_and_doubled_files() {
 }
 
 #[test]
-fn limits_hold() {
+fn byte_limits_are_enforced() {
     let options = ReadOptions {
         max_bytes: 10,
         ..ReadOptions::default()
@@ -226,7 +226,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn cut_short_anywhere_it_is_an_error_or_a_smaller_data_set() {
+fn truncation_is_an_error_or_a_smaller_data_set() {
     for (index, (part, text)) in GOOD.into_iter().enumerate() {
         for length in 0..text.len() {
             let mut parts = GOOD;
@@ -239,7 +239,7 @@ fn cut_short_anywhere_it_is_an_error_or_a_smaller_data_set() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_survived(
+    fn arbitrary_bytes_do_not_panic(
         part in 0..GOOD.len(),
         text in "[-0-9,. \n\r\texN+]{0,40}",
         raw in prop::collection::vec(any::<u8>(), 0..40),

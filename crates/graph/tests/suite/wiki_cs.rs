@@ -1,4 +1,4 @@
-//! Small files of Wiki-CS's shape; the data set itself is not at hand.
+//! Small files of Wiki-CS's shape; the data set itself is not available.
 
 use std::fs;
 
@@ -77,7 +77,7 @@ fn every_truncation_is_refused_with_the_line() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn invalid_json_is_refused_with_its_problem() {
     for (key, value, words) in [
         (
             "features",
@@ -133,7 +133,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn size_is_limited() {
+fn file_size_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.json");
     fs::write(&path, small().to_string()).unwrap();

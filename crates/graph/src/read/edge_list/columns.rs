@@ -142,7 +142,7 @@ impl Columns {
             [first, second, ..] => Err(Error::file(
                 survey.file(),
                 format!(
-                    "columns `{}` and `{}` could both be the {}: call one of them otherwise",
+                    "columns `{}` and `{}` could both be the {}: rename one of them",
                     self.name(*first),
                     self.name(*second),
                     names.first().copied().unwrap_or_default(),
@@ -203,11 +203,11 @@ pub(super) fn edges(survey: &Survey, options: &ReadOptions) -> Result<Columns> {
     }
     let known = Known {
         names: &names_edges,
-        of: Kind::Edges,
+        kind: Kind::Edges,
     };
     let header = match survey.has_header(tables.header, &known) {
         Ok(header) => header,
-        Err(unclear) => return Err(survey.doubt(unclear)),
+        Err(unclear) => return Err(survey.ambiguous_header(unclear)),
     };
     let mut columns = Columns::new(survey, header);
     let (source, target) = ends(&columns, survey, tables)?;
@@ -303,16 +303,16 @@ pub(super) type Names<'a> = &'a dyn Fn() -> Result<HashSet<String>>;
 /// What is known of the number of nodes before a table is read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NodeCount {
-    /// There are so many.
+    /// Exactly this many.
     pub(super) exact: Option<usize>,
-    /// There are at least so many.
+    /// At least this many.
     pub(super) least: usize,
 }
 
 impl NodeCount {
-    /// Whether a table with a row for every node, so many with its first, begins with a
-    /// header.
-    fn tells_header(self, rows: usize) -> Option<bool> {
+    /// Whether a table with a row for every node begins with a header; `rows` counts its first
+    /// row too.
+    fn implies_header(self, rows: usize) -> Option<bool> {
         match self.exact {
             Some(nodes) if rows == nodes => Some(false),
             Some(nodes) if rows == nodes + 1 => Some(true),
@@ -335,18 +335,17 @@ pub(super) fn features(
     let names = |field: &str| is_one_of(field, IDS) || is_one_of(field, LABELS);
     let known = Known {
         names: &names,
-        of: Kind::Features,
+        kind: Kind::Features,
     };
-    let said = options.tables.header;
-    let header = match (survey.has_header(said, &known), said) {
+    let option = options.tables.header;
+    let header = match (survey.has_header(option, &known), option) {
         // Numbers may be names of columns (years), and the first name no node.
-        (Ok(false), Header::Auto) if named => {
-            ids_tell_header(survey, nodes, None, options)?.ok_or_else(|| survey.doubt(Unclear::Words))?
-        }
+        (Ok(false), Header::Auto) if named => header_by_ids(survey, nodes, None, options)?
+            .ok_or_else(|| survey.ambiguous_header(Unclear::Words))?,
         (Ok(header), _) => header,
         (Err(unclear), _) => {
-            let told = count.tells_header(survey.rows(false));
-            told.ok_or_else(|| survey.doubt(unclear))?
+            let inferred = count.implies_header(survey.rows(false));
+            inferred.ok_or_else(|| survey.ambiguous_header(unclear))?
         }
     };
     let mut columns = Columns::new(survey, header);
@@ -388,27 +387,27 @@ pub(super) fn labels(
     };
     let known = Known {
         names: &names,
-        of: Kind::Labels,
+        kind: Kind::Labels,
     };
-    let said = options.tables.header;
-    let alone = survey.width() == 1;
-    // How many there are tells more than what they are called: `y` may mean yes.
-    let counted = match alone && said == Header::Auto && survey.rows(true) > 0 {
-        true => count.tells_header(survey.rows(false)),
+    let option = options.tables.header;
+    let single_column = survey.width() == 1;
+    // The number of rows is better evidence than names: `y` may mean yes.
+    let counted = match single_column && option == Header::Auto && survey.rows(true) > 0 {
+        true => count.implies_header(survey.rows(false)),
         false => None,
     };
-    let header = match (counted, survey.has_header(said, &known)) {
+    let header = match (counted, survey.has_header(option, &known)) {
         (Some(header), _) | (None, Ok(header)) => header,
         (None, Err(unclear)) => {
-            let told = match alone {
+            let inferred = match single_column {
                 true => None,
-                false => ids_tell_header(survey, nodes, first_id, options)?,
+                false => header_by_ids(survey, nodes, first_id, options)?,
             };
-            told.ok_or_else(|| survey.doubt(unclear))?
+            inferred.ok_or_else(|| survey.ambiguous_header(unclear))?
         }
     };
     let mut columns = Columns::new(survey, header);
-    if alone {
+    if single_column {
         columns.set(0, Role::Label);
         return Ok(columns);
     }
@@ -436,7 +435,7 @@ pub(super) fn labels(
 }
 
 /// Whether the first row of `id,label` is a header, by what its id could be.
-fn ids_tell_header(
+fn header_by_ids(
     survey: &Survey,
     nodes: Option<Names<'_>>,
     first_id: Option<i64>,
@@ -467,7 +466,7 @@ fn ids_tell_header(
 
 /// The columns of a table about several graphs, by its header. `None` if it names no
 /// column of graphs.
-pub(super) fn of_graphs(survey: &Survey) -> Result<Option<Columns>> {
+pub(super) fn graph_columns(survey: &Survey) -> Result<Option<Columns>> {
     let mut columns = Columns::new(survey, true);
     let Some(graph) = columns.named(GRAPHS, survey)? else {
         return Ok(None);

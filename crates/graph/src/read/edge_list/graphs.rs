@@ -1,4 +1,4 @@
-//! Many graphs of one's own, in up to three tables of a folder.
+//! Many graphs of your own, in up to three tables of a folder.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,15 @@ use crate::labels::Targets;
 use crate::read::notes::{ReadNotes, Role, TableNotes};
 use crate::read::options::ReadOptions;
 
-/// What the tables of a folder may end with.
+/// The tables of a folder.
+pub(super) const TABLES: [&str; 3] = ["edges", "nodes", "graphs"];
+
+/// What they may end with.
 const ENDINGS: [&str; 3] = ["csv", "tsv", "txt"];
 
 /// Graphs and what they were called.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GraphTables {
     /// Named after the folder.
     pub dataset: GraphDataset,
@@ -104,17 +108,17 @@ pub fn read_graph_tables(folder: &Path, options: &ReadOptions) -> Result<GraphTa
 }
 
 /// Whether a folder has a table `edges` whose header names a column of graphs.
-pub(crate) fn is_graph_tables(folder: &Path) -> bool {
+pub(super) fn is_graph_tables(folder: &Path) -> bool {
     let header = || {
         let path = find_table(folder, "edges")?;
         let survey = Survey::first_rows(&path, &ReadOptions::default()).ok()?;
-        columns::of_graphs(&survey).ok()?
+        columns::graph_columns(&survey).ok()?
     };
     header().is_some()
 }
 
 /// `NAME.csv`, or with one of the other endings.
-pub(crate) fn find_table(folder: &Path, name: &str) -> Option<PathBuf> {
+pub(super) fn find_table(folder: &Path, name: &str) -> Option<PathBuf> {
     let paths = ENDINGS
         .iter()
         .map(|ending| folder.join(format!("{name}.{ending}")));
@@ -136,7 +140,7 @@ struct Collection {
     names: Vec<String>,
     parts: Vec<Parts>,
     weighted: bool,
-    /// What was made of each table.
+    /// What each table's columns were taken for.
     tables: Vec<TableNotes>,
 }
 
@@ -168,7 +172,7 @@ impl Collection {
 
     fn read_labels(&mut self, path: &Path, options: &ReadOptions) -> Result<Vec<String>> {
         let survey = Survey::first_rows(path, options)?;
-        let columns = columns::of_graphs(&survey)?
+        let columns = columns::graph_columns(&survey)?
             .and_then(Columns::with_label)
             .ok_or_else(|| {
                 Error::file(
@@ -202,7 +206,7 @@ impl Collection {
         options: &ReadOptions,
     ) -> Result<Vec<FeatureColumn>> {
         let survey = Survey::first_rows(path, options)?;
-        let columns = columns::of_graphs(&survey)?
+        let columns = columns::graph_columns(&survey)?
             .and_then(Columns::with_nodes)
             .ok_or_else(|| {
                 Error::file(
@@ -244,7 +248,7 @@ impl Collection {
         options: &ReadOptions,
     ) -> Result<()> {
         let survey = Survey::first_rows(path, options)?;
-        let columns = match columns::of_graphs(&survey)? {
+        let columns = match columns::graph_columns(&survey)? {
             Some(columns) => columns.with_edges(&survey, &options.tables)?,
             None => None,
         };
@@ -270,11 +274,11 @@ impl Collection {
             let at = self.graph(&table, graph, graphs_known)?;
             #[expect(clippy::indexing_slicing, reason = "`graph` gives the position of one")]
             let parts = &mut self.parts[at];
-            let mut ends = [0; 2];
-            for (end, column) in ends.iter_mut().zip([source, target]) {
+            let mut endpoints = [0; 2];
+            for (endpoint, column) in endpoints.iter_mut().zip([source, target]) {
                 let name = table.name(column)?;
                 let positions = &mut parts.positions;
-                *end = match positions.get(name) {
+                *endpoint = match positions.get(name) {
                     Some(position) => *position,
                     None if name.is_empty() => return Err(table.wrong("the id of a node is empty")),
                     None if nodes_known => {
@@ -292,7 +296,7 @@ impl Collection {
                 Some(column) => table.float(column)?,
                 None => 1.0,
             };
-            parts.edges.push((ends[0], ends[1], weight));
+            parts.edges.push((endpoints[0], endpoints[1], weight));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::read::text::shown;
 /// Ids that leave out more than this many times as many as they use are names.
 const GAPS: i64 = 16;
 
-/// What files tell about ids.
+/// What the files show about ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Evidence {
     /// Of all ids, in edges and in tables that have ids; `None` if some are words.
@@ -26,7 +26,7 @@ pub(super) struct Evidence {
     pub(super) declared: Option<usize>,
 }
 
-/// What ids are, or why it can't be told.
+/// What ids are, or why that is ambiguous.
 pub(super) fn decide(evidence: Evidence) -> std::result::Result<NodeIds, String> {
     let Some(Range { least, most }) = evidence.range else {
         // Words, or no ids at all.
@@ -87,7 +87,7 @@ impl Ids {
         self.count
     }
 
-    /// One for each of so many nodes, which are at least those that were named.
+    /// One for each node; `nodes` is at least the number of those that were named.
     pub(super) fn into_names(mut self, nodes: usize) -> Option<Vec<String>> {
         if self.kind != NodeIds::Named {
             return None;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_told_or_asked_for() {
+    fn id_base_is_inferred_or_an_error() {
         use NodeIds::{Named, OneBased, ZeroBased};
         for (least, most, rows, declared, expected) in [
             (0, 9, None, None, Some(ZeroBased)),

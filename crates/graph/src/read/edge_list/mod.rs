@@ -1,4 +1,4 @@
-//! A graph of one's own: a list of edges, and perhaps features and labels, as
+//! A graph of your own: a list of edges, and perhaps features and labels, as
 //! any spreadsheet or script can write them.
 
 mod columns;
@@ -6,6 +6,7 @@ mod graphs;
 mod ids;
 mod nodes;
 mod plan;
+mod reader;
 mod survey;
 mod table;
 mod write;
@@ -13,11 +14,12 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use columns::Columns;
+use graphs::find_table;
 pub use graphs::{GraphTables, read_graph_tables};
-pub(crate) use graphs::{find_table, is_graph_tables};
 use ids::Ids;
 use nodes::{Features as FeatureRows, read_features, read_labels};
 use plan::FeaturePlan;
+pub(crate) use reader::{EdgeListReader, GraphTablesReader};
 use table::Table;
 pub use write::{write_edge_list, write_labels};
 
@@ -29,6 +31,9 @@ use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
+
+/// What the name of a list of edges may end with.
+const ENDINGS: &[&str] = &["csv", "tsv", "txt", "edges", "edgelist", "el"];
 
 /// What the ids in a list of edges are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -47,10 +52,10 @@ pub enum NodeIds {
 ///
 /// **Edges**: two columns or more, separated by tabs, semicolons, commas or
 /// spaces. If the header names `source` and `target` (or `src`/`dst`, `from`/`to`,
-/// ...), these are the ends; else the first two columns are. A column called
+/// ...), these are its endpoints; else the first two columns are. A column called
 /// `weight`, or the one that [`TableOptions`](crate::TableOptions) says, has the
 /// weights; no other has. Fields may be in double quotes. Lines that begin with `#` or
-/// `%` are comments, of which `# nodes: 5` tells the number of nodes, counted from 0. Blank
+/// `%` are comments, of which `# nodes: 5` gives the number of nodes, counted from 0. Blank
 /// lines, CRLF and a byte order mark don't matter. Each edge may be there in
 /// one direction or both; of an edge that is there more than once, the first
 /// weight counts.
@@ -64,8 +69,8 @@ pub enum NodeIds {
 /// their order, else in alphabetical order. An empty field, `NA` and `nan` are
 /// unknown labels.
 ///
-/// Whether a table has a header is told by names that are known and by what its
-/// columns hold; where that does not tell, or where rows in order could begin at node 0 or
+/// Whether a table has a header is decided by names that are known and by what its
+/// columns hold; where that is ambiguous, or where rows in order could begin at node 0 or
 /// at node 1, the files are refused, and [`TableOptions`](crate::TableOptions) says which.
 /// [`GraphDataset::reading`] has what was understood.
 ///
@@ -85,24 +90,25 @@ pub struct EdgeListSource {
     edges: PathBuf,
     features: Option<PathBuf>,
     labels: Option<PathBuf>,
-    /// If not said, the files tell.
+    /// If not set, inferred from the files.
     ids: Option<NodeIds>,
 }
 
 /// A graph and what its nodes were called.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EdgeList {
     /// One graph, named after the file of its edges.
     pub dataset: GraphDataset,
     /// What the ids were taken for.
     pub ids: NodeIds,
     /// The name of each node, with [`NodeIds::Named`]; empty for nodes that only a
-    /// comment `# nodes: n` tells of.
+    /// comment `# nodes: n` counts.
     pub names: Option<Vec<String>>,
 }
 
 impl EdgeListSource {
-    /// A list of edges alone, with ids from 0.
+    /// Only a list of edges, with ids from 0.
     pub fn new(edges: impl Into<PathBuf>) -> Self {
         Self {
             edges: edges.into(),
@@ -130,10 +136,10 @@ impl EdgeListSource {
         self
     }
 
-    /// The edges at a path with what is found beside them; what the ids are is told by
-    /// the files.
+    /// The edges at a path with their companion files; what the ids are is inferred from the
+    /// files.
     ///
-    /// The path is a file `NAME.csv`, beside which there may be
+    /// The path is a file `NAME.csv`, in whose folder there may be
     /// `NAME.features.npy` (or csv, tsv, txt) and `NAME.labels.csv`; or a folder
     /// with `edges.csv`, and perhaps `features.npy` (or `features.csv`,
     /// `nodes.csv`) and `labels.csv`. Ids that are whole numbers from 0 or from
@@ -162,7 +168,7 @@ impl EdgeListSource {
             let table = || find_table(path, "features").or_else(|| find_table(path, "nodes"));
             (edges, npy.or_else(table), find_table(path, "labels"))
         } else {
-            let beside = |what: &str| {
+            let companion = |what: &str| {
                 let stem = path.file_stem()?.to_string_lossy().into_owned();
                 let folder = path.parent().unwrap_or(Path::new(""));
                 let npy = folder.join(format!("{stem}.{what}.npy"));
@@ -171,7 +177,7 @@ impl EdgeListSource {
                     false => find_table(folder, &format!("{stem}.{what}")),
                 }
             };
-            (path.to_owned(), beside("features"), beside("labels"))
+            (path.to_owned(), companion("features"), companion("labels"))
         };
         Ok(Self {
             edges,
@@ -207,8 +213,8 @@ impl EdgeListSource {
             _ => None,
         };
         let fixed = features.as_ref().map(FeatureRows::rows);
-        let beside = features.as_mut().and_then(|features| features.labels.take());
-        let labels = match (&self.labels, &plan.labels, beside) {
+        let label_column = features.as_mut().and_then(|features| features.labels.take());
+        let labels = match (&self.labels, &plan.labels, label_column) {
             (Some(path), Some(_), Some(_)) => {
                 return Err(Error::file(
                     path,
@@ -218,7 +224,7 @@ impl EdgeListSource {
             (Some(path), Some(columns), None) => {
                 Some((read_labels(path, columns, &mut ids, fixed, options)?, path))
             }
-            (_, _, Some(beside)) => Some(beside).zip(self.features.as_ref()),
+            (_, _, Some(labels)) => Some(labels).zip(self.features.as_ref()),
             _ => None,
         };
         let complete = labels

@@ -1,4 +1,4 @@
-//! A first look at all files: what their columns are, and what the ids are.
+//! A first pass over all files: what their columns are, and what the ids are.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(super) struct Plan {
     pub(super) features: Option<FeaturePlan>,
     pub(super) labels: Option<Columns>,
     pub(super) ids: NodeIds,
-    /// The number of nodes that a comment tells.
+    /// The number of nodes that a comment declares.
     pub(super) declared: Option<usize>,
 }
 
@@ -47,9 +47,9 @@ impl Plan {
 impl EdgeListSource {
     /// What each file holds, before any id is resolved.
     pub(super) fn plan(&self, options: &ReadOptions) -> Result<Plan> {
-        let survey = Survey::of(&self.edges, true, options)?;
+        let survey = Survey::read(&self.edges, true, options)?;
         let edges = columns::edges(&survey, options)?;
-        let said = options.tables.ids.or(self.ids);
+        let option = options.tables.ids.or(self.ids);
         let rows = survey.rows(edges.header);
         let declared = survey.declared_nodes;
         let column = |role| edges.position(role).unwrap_or(0);
@@ -59,10 +59,10 @@ impl EdgeListSource {
             ids.add(range(Role::Source));
             ids.add(range(Role::Target));
         }
-        let named = said == Some(NodeIds::Named) || (said.is_none() && ids.words);
+        let named = option == Some(NodeIds::Named) || (option.is_none() && ids.words);
         let mut count = NodeCount {
             exact: declared,
-            least: ids.least_nodes(said),
+            least: ids.least_nodes(option),
         };
 
         let features = match &self.features {
@@ -75,7 +75,7 @@ impl EdgeListSource {
                 Some(FeaturePlan::Array(values))
             }
             Some(path) => {
-                let survey = Survey::of(path, false, options)?;
+                let survey = Survey::read(path, false, options)?;
                 if survey.width() == 0 {
                     return Err(Error::file(path, "there are no features in this table"));
                 }
@@ -98,7 +98,7 @@ impl EdgeListSource {
         let labels = match &self.labels {
             None => None,
             Some(path) => {
-                let survey = Survey::of(path, false, options)?;
+                let survey = Survey::read(path, false, options)?;
                 if survey.width() == 0 {
                     return Err(Error::file(path, "there are no labels in this file"));
                 }
@@ -116,8 +116,8 @@ impl EdgeListSource {
                 Some(columns)
             }
         };
-        let decided = match said {
-            Some(said) => said,
+        let decided = match option {
+            Some(option) => option,
             None => ids::decide(Evidence {
                 range: ids.range.filter(|_| !ids.words),
                 edges: rows,
@@ -164,11 +164,11 @@ impl EdgeListSource {
             }
             Ok(())
         };
-        let ends: Vec<usize> = [Role::Source, Role::Target]
+        let endpoints: Vec<usize> = [Role::Source, Role::Target]
             .into_iter()
             .filter_map(|role| edges.position(role))
             .collect();
-        add(&self.edges, edges, &ends, true)?;
+        add(&self.edges, edges, &endpoints, true)?;
         if let (Some(path), Some(FeaturePlan::Table(columns))) = (&self.features, features) {
             add(path, columns, &columns.positions(Role::Node), false)?;
         }
@@ -204,11 +204,14 @@ impl IdRange<'_> {
     }
 
     /// How many nodes there must be.
-    fn least_nodes(&self, said: Option<NodeIds>) -> usize {
-        let Some(range) = self.range.filter(|_| !self.words && said != Some(NodeIds::Named)) else {
+    fn least_nodes(&self, option: Option<NodeIds>) -> usize {
+        let Some(range) = self
+            .range
+            .filter(|_| !self.words && option != Some(NodeIds::Named))
+        else {
             return 0;
         };
-        let from_zero = range.least == 0 || said == Some(NodeIds::ZeroBased);
+        let from_zero = range.least == 0 || option == Some(NodeIds::ZeroBased);
         let most = usize::try_from(range.most).unwrap_or(0);
         most.saturating_add(usize::from(from_zero))
     }

@@ -1,4 +1,4 @@
-//! A first look at a table: what its columns hold, and whether its first row is a
+//! A first pass over a table: what its columns hold, and whether its first row is a
 //! header.
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::error::{Error, Result};
 use crate::read::options::{Header, ReadOptions};
 
-/// Up to so many columns, values of the first row are looked for in all of them.
+/// Up to this many columns, values of the first row are searched in all of them.
 const NARROW: usize = 8;
 
 /// The first row of a table, and what the rows below it hold.
@@ -84,11 +84,11 @@ pub(super) enum Unclear {
 pub(super) struct Known<'a> {
     /// Whether a field is the name of a column in such a table.
     pub(super) names: &'a dyn Fn(&str) -> bool,
-    /// What the table is of.
-    pub(super) of: Kind,
+    /// What the table describes.
+    pub(super) kind: Kind,
 }
 
-/// What a table is of.
+/// What a table describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `0,1` is then most likely an edge.
@@ -100,7 +100,7 @@ pub(super) enum Kind {
 
 impl Survey {
     /// Reads all of a table. `skip_blank` as for [`Table::open`].
-    pub(super) fn of(path: &Path, skip_blank: bool, options: &ReadOptions) -> Result<Self> {
+    pub(super) fn read(path: &Path, skip_blank: bool, options: &ReadOptions) -> Result<Self> {
         Self::up_to(usize::MAX, path, skip_blank, options)
     }
 
@@ -225,10 +225,10 @@ impl Survey {
         self.columns.get(column).is_some_and(|facts| facts.recurs_here)
     }
 
-    /// Whether the first row is a header: by what was said, by names that are known, and
-    /// by what the columns hold below it. `Err` if neither tells.
-    pub(super) fn has_header(&self, said: Header, known: &Known<'_>) -> std::result::Result<bool, Unclear> {
-        match said {
+    /// Whether the first row is a header: by the option, by names that are known, and
+    /// by what the columns hold below it. `Err` if that is ambiguous.
+    pub(super) fn has_header(&self, option: Header, known: &Known<'_>) -> std::result::Result<bool, Unclear> {
+        match option {
             Header::Yes => return Ok(true),
             Header::No => return Ok(false),
             Header::Auto => {}
@@ -252,7 +252,7 @@ impl Survey {
             return Ok(true);
         }
         if self.below == 0 {
-            return Ok(known.of == Kind::Features && !self.first.iter().any(|field| is_number(field)));
+            return Ok(known.kind == Kind::Features && !self.first.iter().any(|field| is_number(field)));
         }
         let is_word = |field: &str| !field.is_empty() && !is_number(field) && !is_missing(field);
         // One word among numbers is a mistake, unless it heads the first column: `country,2019,2020`.
@@ -284,14 +284,15 @@ impl Survey {
         // Many lists begin with the edge from 0 to 1. Not those in which it stands twice, or that pandas
         // may have written and that have no other node 0.
         let no_zero = self.columns.iter().all(|column| column.least > 0);
-        match known.of == Kind::Edges && self.width == 2 && !self.first_recurs && !(self.commas && no_zero) {
+        match known.kind == Kind::Edges && self.width == 2 && !self.first_recurs && !(self.commas && no_zero)
+        {
             true => Ok(false),
             false => Err(Unclear::Numbers),
         }
     }
 
     /// The first row may be either.
-    pub(super) fn doubt(&self, why: Unclear) -> Error {
+    pub(super) fn ambiguous_header(&self, why: Unclear) -> Error {
         let why = match why {
             Unclear::Words => {
                 "what stands there does not occur again, as with names of columns, and with what occurs once"

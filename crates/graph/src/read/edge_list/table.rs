@@ -30,7 +30,7 @@ struct Field {
 pub(super) struct Table<R> {
     lines: Lines<R>,
     separator: Option<Separator>,
-    /// The fields of the row at hand, without quotes, one after the other.
+    /// The fields of the current row, without quotes, one after the other.
     text: Vec<u8>,
     fields: Vec<Field>,
     /// Whether blank lines are skipped wherever they are, not only at the end.
@@ -107,19 +107,19 @@ impl<R: BufRead> Table<R> {
         self.separator == Some(Separator::Byte(b','))
     }
 
-    /// Whether the row at hand could begin with a name that R gave it: R puts names in
+    /// Whether the current row could begin with a name that R gave it: R puts names in
     /// quotes, and spaces between fields.
     pub(super) fn may_have_row_names(&self) -> bool {
         let quoted = self.fields.first().is_some_and(|field| field.quoted);
         quoted || self.separator == Some(Separator::Spaces)
     }
 
-    /// How many fields the row at hand has.
+    /// How many fields the current row has.
     pub(super) fn width(&self) -> usize {
         self.fields.len()
     }
 
-    /// A field of the row at hand; empty if it is not there.
+    /// A field of the current row; empty if there is none.
     pub(super) fn field(&self, index: usize) -> &[u8] {
         self.fields
             .get(index)
@@ -157,7 +157,7 @@ impl<R: BufRead> Table<R> {
         })
     }
 
-    /// The row at hand must have so many fields.
+    /// An error unless the current row has `width` fields.
     pub(super) fn expect_width(&self, expected: usize) -> Result<()> {
         if self.width() == expected {
             return Ok(());

@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::labels::Labels;
 
 /// Writes the edges of a graph, each once, with its weight if there are weights,
-/// and the number of nodes as a comment. The file appears whole or not at all.
+/// and the number of nodes as a comment. The file is written atomically.
 /// Features go into a file of their own, by [`crate::write_npy`], and labels by
 /// [`write_labels`].
 ///

@@ -10,7 +10,7 @@ pub(super) struct Input<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) file: &'a Path,
     at: usize,
-    /// Where the instruction at hand begins.
+    /// Where the current instruction begins.
     start: usize,
 }
 
@@ -24,8 +24,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// How many have not been read.
-    pub(super) fn left(&self) -> usize {
+    /// How many bytes have not been read.
+    pub(super) fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
@@ -36,15 +36,15 @@ impl<'a> Input<'a> {
     }
 
     /// An error if there is more.
-    pub(super) fn end(&mut self) -> Result<()> {
-        if self.left() > 0 {
+    pub(super) fn expect_end(&mut self) -> Result<()> {
+        if self.remaining() > 0 {
             self.start = self.at;
             return Err(self.wrong("the pickle is over, but the file goes on"));
         }
         Ok(())
     }
 
-    /// Goes on by `length` bytes: where they are.
+    /// Skips `length` bytes: where they are.
     pub(super) fn skip(&mut self, length: usize) -> Result<Range<usize>> {
         self.take(length)?;
         Ok(self.at - length..self.at)

@@ -51,7 +51,7 @@ impl<'a> Machine<'a> {
             let opcode = self.input.instruction()?;
             if opcode == b'.' {
                 let root = self.pop()?;
-                self.input.end()?;
+                self.input.expect_end()?;
                 return Ok((self.objects, root));
             }
             self.step(opcode)?;
@@ -253,7 +253,7 @@ impl<'a> Machine<'a> {
             },
             0x95 => {
                 let length = self.input.length64()?;
-                if length > self.input.left() {
+                if length > self.input.remaining() {
                     return Err(self.wrong("a frame reaches beyond the end of the file"));
                 }
                 Ok(())

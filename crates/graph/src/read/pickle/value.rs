@@ -1,4 +1,4 @@
-//! What a pickle can hold, and how to look at it.
+//! What a pickle can hold, and how to read it.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -54,7 +54,7 @@ pub(super) fn read(files: &mut Files<'_>, nodes: &Nodes) -> Result<NodeData> {
         _ => None,
     };
     let features = match (attributes, labels) {
-        (Some(attributes), Some(labels)) => attributes.beside(&labels)?,
+        (Some(attributes), Some(labels)) => attributes.hstack(&labels)?,
         (Some(features), None) | (None, Some(features)) => features,
         (None, None) => Features::none(nodes.count()),
     };
