@@ -20,7 +20,7 @@
 //! // And the nodes of one graph, clustered.
 //! let mut config = Preset::Paper.config();
 //! config.autoencoder.epochs = 20;
-//! let found = NodeClustering::new(config)?.run(&karate_club()?, None, &mut |_| Control::Continue)?;
+//! let found = NodeClustering::new(config)?.run(&karate_club()?, None, &mut egg_gnn::nn::Silent)?;
 //! assert_eq!(found.labels.len(), 34);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -81,7 +81,7 @@ pub mod prelude {
         Clusterer, Coordinates, NodeClustering, NodeClusteringConfig, NodeClusters, Preset,
     };
     #[cfg(feature = "cluster")]
-    pub use egg_cluster::vgae::{Control, Likelihood};
+    pub use egg_cluster::vgae::Likelihood;
     #[cfg(feature = "datasets")]
     pub use egg_datasets::DataFolders;
     #[cfg(feature = "geometry")]
