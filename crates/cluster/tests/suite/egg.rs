@@ -193,6 +193,44 @@ fn settings_round_trip_through_json() {
     }
 }
 
+#[test]
+fn weightings_round_trip_through_text() {
+    for weighting in [
+        Weighting::Flat,
+        Weighting::Spectral(1.0),
+        Weighting::Spectral(0.1),
+        Weighting::Spectral(-2.5e-7),
+    ] {
+        assert_eq!(weighting.to_string().parse::<Weighting>().unwrap(), weighting);
+    }
+    assert_eq!(Weighting::Flat.to_string(), "flat");
+    assert_eq!(Weighting::Spectral(1.0).to_string(), "spectral:1");
+    for (text, alpha) in [
+        ("spectral", 1.0),
+        ("spectral=2", 2.0),
+        ("spectral:.5", 0.5),
+        ("spectral:+3", 3.0),
+    ] {
+        assert_eq!(text.parse::<Weighting>().unwrap(), Weighting::Spectral(alpha));
+    }
+    for text in [
+        "",
+        "Flat",
+        "flat:1",
+        "flat:",
+        "spectral:",
+        "spectral:x",
+        "spectral:nan",
+        "spectral:inf",
+        "spectral:1e999",
+        "spectral:1:2",
+        "energy:1",
+    ] {
+        let refused = text.parse::<Weighting>().unwrap_err().to_string();
+        assert!(refused.contains("write flat, or spectral:X"), "{refused}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
