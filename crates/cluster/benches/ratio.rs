@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use candle_core::Tensor;
+use egg_cluster::Silent;
 use egg_cluster::egg::EggConfig;
 use egg_cluster::kmeans::KMeansConfig;
 use egg_cluster::metrics::Contingency;
-use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, Control, Likelihood};
+use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, Likelihood};
 use egg_datasets::DataFolders;
 use egg_geometry::RankRule;
 use egg_graph::{Cache, GraphDataset, ReadOptions};
@@ -138,7 +139,7 @@ fn embedded(training: &Training) -> Outcome<Array2<f32>> {
         validate_every: 0,
         ..AutoencoderConfig::default()
     };
-    let trained = Autoencoder::train(&training.task, &config, 0, None, &mut |_| Control::Continue)?;
+    let trained = Autoencoder::train(&training.task, &config, 0, None, &mut Silent)?;
     let h: &Tensor = &trained.embedding;
     Ok(Array2::from_shape_vec(
         h.dims2()?,

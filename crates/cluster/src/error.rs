@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! The errors of this crate, each with a remedy.
 
 use thiserror::Error;
 
@@ -71,7 +71,7 @@ pub enum Error {
     Candle(#[from] candle_core::Error),
     /// A graph has no edges to learn from.
     #[error(
-        "the graph of {nodes} nodes has no edge to train on; give one with edges, or split off fewer of them"
+        "the graph of {nodes} nodes has no edge to train on; use one with edges, or hold out fewer of them"
     )]
     NoEdges {
         /// Nodes of the graph.
@@ -79,7 +79,7 @@ pub enum Error {
     },
     /// A graph has no pair of nodes that is no edge.
     #[error(
-        "the graph of {nodes} nodes is complete: there is no pair without an edge to compare edges with; leave out its weakest edges"
+        "the graph of {nodes} nodes is complete: there is no pair without an edge to compare edges with; remove its weakest edges"
     )]
     NoNonEdges {
         /// Nodes of the graph.
@@ -97,7 +97,7 @@ pub enum Error {
     },
     /// An embedding is zero everywhere.
     #[error(
-        "the embedding H of {nodes} nodes is zero, so nothing tells them apart: the features may all be zero, or training may have driven every weight there; give other features, lower the learning rate or train for fewer epochs"
+        "the embedding H of {nodes} nodes is zero, so they can't be distinguished: the features may all be zero, or training may have driven every weight there; use other features, lower the learning rate or train for fewer epochs"
     )]
     ZeroEmbedding {
         /// Nodes of the graph.
@@ -127,16 +127,22 @@ pub enum Error {
         /// The loss.
         loss: f64,
     },
-    /// Whoever listened to the events wanted no more.
+    /// An observer cancelled.
     #[error(
         "training was cancelled after {epochs} epochs; a checkpoint, if one was asked for, can be resumed from"
     )]
     Cancelled {
-        /// Epochs that are done.
+        /// The number of finished epochs of the training.
         epochs: u64,
     },
+    /// Overrides do not fit the settings.
+    #[error("the overrides of the settings: {source}; use the keys and values of their JSON form")]
+    Overrides {
+        /// What does not fit.
+        source: serde_json::Error,
+    },
     /// A checkpoint is of another run.
-    #[error("{} is the checkpoint of another run: {what} differs; remove it, or give each run a file of its own", path.display())]
+    #[error("{} is the checkpoint of another run: {what} differs; remove it, or use a separate file for each run", path.display())]
     OtherRun {
         /// The file.
         path: std::path::PathBuf,
@@ -155,7 +161,7 @@ impl Error {
     }
 }
 
-/// Refuses a setting unless it is as it should be.
+/// Returns [`Error::Setting`] unless `ok`.
 pub(crate) fn require(
     ok: bool,
     name: &'static str,

@@ -38,8 +38,10 @@ pub mod metrics;
 pub mod pipeline;
 pub mod spectral;
 mod tall;
+mod text_form;
 pub mod vgae;
 
+pub use egg_nn::{Observer, Silent};
 pub use error::{Error, Result};
 
 /// Runs the example of the package's front page.

@@ -11,7 +11,7 @@ use crate::error::Result;
 const BLOCK: usize = 1 << 15;
 
 /// Directions weaker than this, relative to the strongest, are rounding: they
-/// can't be told from it in a Gram matrix.
+/// can't be distinguished from it in a Gram matrix.
 const WEAK: f64 = 1e-7;
 
 fn rows_of_block(width: usize, rows: usize) -> usize {
@@ -64,10 +64,10 @@ pub(crate) fn times(a: &Array2<f64>, w: ArrayView2<'_, f64>) -> Result<Array2<f6
 }
 
 /// An orthonormal basis (n x r, r at most the columns) of what the columns of
-/// `A` span; directions of less than 1e-7 of the strongest are left out.
+/// `A` span; directions of less than 1e-7 of the strongest are dropped.
 ///
-/// From the eigenvectors of the Gram matrix, twice: the second pass mends what
-/// the squared condition of the first left over.
+/// From the eigenvectors of the Gram matrix, twice: the second pass corrects the error
+/// that the squared condition number causes in the first.
 pub(crate) fn orthonormal(a: &Array2<f64>) -> Result<Array2<f64>> {
     let once = whitened(a)?;
     whitened(&once)
@@ -121,7 +121,7 @@ fn view_mut(numbers: &mut [f64], width: usize) -> ArrayViewMut2<'_, f64> {
     }
 }
 
-/// A matrix from its numbers, row by row; there are as many as the shape says.
+/// A matrix from its numbers, row by row; their count must match the shape.
 pub(crate) fn matrix(numbers: Vec<f64>, rows: usize, width: usize) -> Array2<f64> {
     match Array2::from_shape_vec((rows, width), numbers) {
         Ok(matrix) => matrix,

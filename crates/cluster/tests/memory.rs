@@ -4,8 +4,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use egg_cluster::Silent;
 use egg_cluster::pipeline::{NodeClustering, Preset};
-use egg_cluster::vgae::{Control, Likelihood};
+use egg_cluster::vgae::Likelihood;
 use egg_graph::synthetic::BlockModel;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -49,7 +50,7 @@ fn peak(nodes: usize, likelihood: Likelihood) -> usize {
     PEAK.store(before, Ordering::Relaxed);
     let found = NodeClustering::new(config)
         .unwrap()
-        .run(&dataset, None, &mut |_| Control::Continue)
+        .run(&dataset, None, &mut Silent)
         .unwrap();
     assert_eq!(found.labels.len(), nodes);
     PEAK.load(Ordering::Relaxed) - before

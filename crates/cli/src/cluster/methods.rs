@@ -1,16 +1,24 @@
-//! What is run on the nodes' embedding: k-means, and EGG in one way or two.
+//! The settings of `egg cluster`, and its methods: k-means on the embedding and on EGG of it.
+
+use std::path::Path;
 
 use egg_gnn::cluster::egg::{EggConfig, Weighting};
-use egg_gnn::cluster::pipeline::{Coordinates, FeatureUse, NodeClusteringConfig};
+use egg_gnn::cluster::pipeline::{Coordinates, FeatureUse, Method, NodeClusteringConfig, Preset};
 use egg_gnn::cluster::vgae::Likelihood;
+use egg_gnn::datasets::Registry;
 use egg_gnn::geometry::RankRule;
+use serde_json::{Value, json};
 
 use super::{Arguments, LikelihoodName};
 use crate::data::Data;
+use crate::failure::Result;
 
-/// The preset's settings, and what the command line says otherwise.
-pub(super) fn config(arguments: &Arguments, data: &Data) -> NodeClusteringConfig {
-    let mut config = arguments.preset.config_for(data.dataset.name());
+/// The preset's settings, changed by those of a registered data set and of the command line.
+pub(super) fn config(arguments: &Arguments, data: &Data) -> Result<NodeClusteringConfig> {
+    let mut config = arguments.preset.config();
+    if let Some(overrides) = preset_overrides(arguments) {
+        config = config.with_overrides(&overrides)?;
+    }
     if data.dataset.features().width() == 0 {
         config.features = FeatureUse::Identity;
     }
@@ -32,32 +40,47 @@ pub(super) fn config(arguments: &Arguments, data: &Data) -> NodeClusteringConfig
         });
     }
     config.clusters = arguments.clusters.or(config.clusters);
-    config
+    Ok(config)
 }
 
-/// Plain k-means, EGG as it was asked for, and with the other weighting if none
-/// was: which one is better is not known beforehand.
-pub(super) fn methods(config: &NodeClusteringConfig, both: bool) -> Vec<(String, Coordinates)> {
+/// What a registered data set changes in the preset; `None` for files of the user's own.
+///
+/// Coauthor-CS has counts of words, which the paper's code reads as 0 and 1.
+fn preset_overrides(arguments: &Arguments) -> Option<Value> {
+    let registered = match Path::new(&arguments.data).exists() {
+        true => None,
+        false => Registry::builtin().get(&arguments.data).ok(),
+    };
+    match (arguments.preset, registered?.name.as_str()) {
+        (Preset::Paper, "Coauthor-CS") => Some(json!({"features": "binary"})),
+        _ => None,
+    }
+}
+
+/// Plain k-means, the configured EGG and, with `both_weightings`, EGG with the other weighting:
+/// which one is better is not known beforehand.
+pub(super) fn methods(config: &NodeClusteringConfig, both_weightings: bool) -> Vec<Method> {
+    let method = |name, coordinates| Method { name, coordinates };
     let plain = Coordinates::Plain {
         normalise_rows: false,
     };
-    let mut methods = vec![("k-means".to_owned(), plain)];
+    let mut methods = vec![method("k-means".to_owned(), plain)];
     match config.coordinates {
         Coordinates::Egg(egg) => {
-            methods.push((egg_name(&egg), config.coordinates));
+            methods.push(method(egg_name(&egg), config.coordinates));
             let other = EggConfig {
                 weighting: match egg.weighting {
                     Weighting::Flat => Weighting::Spectral(1.0),
-                    Weighting::Spectral(_) => Weighting::Flat,
+                    _ => Weighting::Flat,
                 },
                 ..egg
             };
-            if both {
-                methods.push((egg_name(&other), Coordinates::Egg(other)));
+            if both_weightings {
+                methods.push(method(egg_name(&other), Coordinates::Egg(other)));
             }
         }
         Coordinates::Plain { normalise_rows: true } => {
-            methods.push(("k-means, rows of length 1".to_owned(), config.coordinates));
+            methods.push(method("k-means, rows of length 1".to_owned(), config.coordinates));
         }
         Coordinates::Plain {
             normalise_rows: false,

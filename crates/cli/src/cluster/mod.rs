@@ -1,7 +1,7 @@
 //! `egg cluster`: the nodes of one graph, by k-means on an autoencoder's
 //! embedding and on EGG of it.
 
-mod follow;
+mod epoch_printer;
 mod methods;
 mod result;
 
@@ -11,8 +11,9 @@ use std::time::Instant;
 use clap::Args;
 use egg_gnn::cluster;
 use egg_gnn::cluster::egg::Weighting;
-use egg_gnn::cluster::pipeline::{NodeClustering, NodeClusteringConfig, Preset};
-use egg_gnn::cluster::vgae::Keep;
+use egg_gnn::cluster::pipeline::{
+    MethodReports, NodeClustering, NodeClusteringConfig, Preset, Repetition, Repetitions,
+};
 use egg_gnn::geometry::RankRule;
 use egg_report::Losses;
 
@@ -23,31 +24,31 @@ use crate::failure::{Failure, Result};
 use crate::run_folder::RunFolder;
 use crate::train::print_reading;
 use crate::{interrupt, output, progress};
-use follow::Follow;
-use result::Row;
+use epoch_printer::EpochPrinter;
+use result::Results;
 
-/// Epochs between two checkpoints, unless Ctrl-C asks for one.
+/// Epochs between two checkpoints. Ctrl-C writes one too.
 const CHECKPOINT_EVERY: u64 = 50;
 
 /// Cluster the nodes of a graph
 ///
 /// A graph autoencoder is trained; k-means is run on its embedding H and on EGG of it. With known
-/// classes the clusters are measured against them; without, say how many there should be.
+/// classes the clusters are measured against them; without, --clusters is needed.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// One graph: a registered name, a path, demo:karate or demo:sbm:N
     #[arg(long, value_name = "DATA")]
     data: String,
-    /// How many clusters [default: as many as there are classes]
+    /// Number of clusters [default: that of the classes]
     #[arg(long, value_name = "K", value_parser = arguments::positive, allow_negative_numbers = true)]
     clusters: Option<usize>,
-    /// How many directions EGG keeps [default: the preset's, ratio:0.8]
+    /// Number of directions that EGG keeps [default: the preset's, ratio:0.8]
     #[arg(long, value_name = "RULE", value_parser = arguments::rank)]
     rank: Option<RankRule>,
-    /// What they weigh: flat, or spectral:X by a power of their singular values [default: the preset's]
+    /// Weights of the directions: flat, or spectral:X for a power of their singular values [default: the preset's]
     #[arg(long, value_name = "flat|spectral:X", value_parser = arguments::weighting)]
     weighting: Option<Weighting>,
-    /// Which pairs of nodes the loss looks at: all, or as many others as there are edges [default: the preset's]
+    /// Pairs of nodes in the loss: all, or the edges and as many sampled non-edges [default: the preset's]
     #[arg(long, value_name = "exact|sampled")]
     likelihood: Option<LikelihoodName>,
     /// Epochs of the autoencoder [default: the preset's, 200]
@@ -56,19 +57,19 @@ pub(crate) struct Arguments {
     /// Repetitions, each with the next seed
     #[arg(long, value_name = "N", default_value = "1", value_parser = arguments::reps, allow_negative_numbers = true)]
     reps: usize,
-    /// Of all randomness
+    /// Seed of all randomness
     #[arg(long, value_name = "N", default_value = "0", value_parser = arguments::seed, allow_negative_numbers = true)]
     seed: u64,
-    /// Settings that have a name
+    /// Named settings
     #[arg(long, value_name = "paper|tuned", default_value = "paper", value_parser = arguments::preset)]
     preset: Preset,
-    /// A CSV file for the clusters that EGG found in the first repetition: node,cluster
+    /// CSV file for the clusters of EGG in the first repetition: node,cluster
     #[arg(long, value_name = "FILE.csv")]
     labels_out: Option<PathBuf>,
     /// Folder for checkpoints and record; a new one below runs/ by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on with the run in the folder
+    /// Resume the run in the folder
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -92,9 +93,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) -> Result<()> {
     let begin = Instant::now();
-    let config = methods::config(arguments, data);
-    let mut rows: Vec<Row> = Vec::new();
-    // Before a folder is made: what can't be clustered leaves nothing behind.
+    let config = methods::config(arguments, data)?;
+    // Before the folder is created, so that bad input leaves no empty folder.
     NodeClustering::new(config)?;
     check(&config, data)?;
     check_seeds(arguments.seed, arguments.reps)?;
@@ -124,78 +124,87 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
         "epochs",
     );
     bar.set_prefix(data.dataset.name().to_owned());
-    let mut losses = Vec::new();
-    for repetition in 0..arguments.reps {
-        let mut config = config;
-        config.seed = arguments.seed + repetition as u64;
-        let clustering = NodeClustering::new(config)?;
-        let keep = Keep {
-            path: folder
-                .checkpoints()
-                .join(format!("repetition-{}.safetensors", repetition + 1)),
-            every: CHECKPOINT_EVERY,
-        };
-        let follow = Follow {
-            style,
-            quiet,
-            bar: &bar,
-            repetition,
-        };
-        let embedding = match clustering.embed(&data.dataset, Some(&keep), &mut |event| follow.event(event)) {
+    let repetitions = Repetitions {
+        checkpoints: Some(folder.checkpoints()),
+        checkpoint_every: CHECKPOINT_EVERY,
+        ..Repetitions::new(
+            NodeClusteringConfig {
+                seed: arguments.seed,
+                ..config
+            },
+            methods::methods(&config, arguments.weighting.is_none()),
+            arguments.reps,
+        )
+    };
+    let mut printer = EpochPrinter {
+        style,
+        quiet,
+        bar: &bar,
+    };
+    let mut results = Results {
+        methods: MethodReports::empty(&repetitions.methods),
+        losses: Vec::new(),
+        map: None,
+    };
+    for index in 0..repetitions.count {
+        let repetition = match repetitions.run_one(index, &data.dataset, &mut printer) {
             Err(cluster::Error::Cancelled { epochs }) => {
                 bar.finish_and_clear();
                 let are = if epochs == 1 { "is" } else { "are" };
-                let kept = format!(
-                    "{} of repetition {} {are}",
-                    console::epochs(epochs),
-                    repetition + 1
-                );
+                let kept = format!("{} of repetition {} {are}", console::epochs(epochs), index + 1);
                 return Err(folder.interrupted(&kept));
             }
             other => other?,
         };
-        losses.push(Losses(embedding.history.iter().map(|epoch| epoch.loss).collect()));
-        for (index, (method, coordinates)) in methods::methods(&config, arguments.weighting.is_none())
-            .into_iter()
-            .enumerate()
-        {
-            let (found, report) = clustering.cluster(&embedding, &coordinates)?;
-            if rows.len() <= index {
-                // All methods are run on the same H: one map will do.
-                let first =
-                    (index == 0).then(|| result::map(&embedding, &found.labels, data, arguments.seed));
-                rows.push(Row {
-                    method,
-                    reports: Vec::new(),
-                    embedding: first.transpose()?,
-                });
-                if let Some(path) = arguments
-                    .labels_out
-                    .as_ref()
-                    .filter(|_| coordinates == config.coordinates)
-                {
-                    output::write(path, result::labels_csv(data, &found.labels).as_bytes())?;
-                }
-            }
-            rows[index].reports.push(report);
+        MethodReports::add(&mut results.methods, &repetition);
+        let history = &repetition.embedding.history;
+        results
+            .losses
+            .push(Losses(history.iter().map(|epoch| epoch.loss).collect()));
+        if index == 0 {
+            // All methods cluster the same H: one map is enough.
+            let first = repetition
+                .clusterings
+                .first()
+                .map_or(&[][..], |first| &first.labels);
+            results.map = Some(result::map(&repetition.embedding, first, data, arguments.seed)?);
+            write_labels(arguments, data, &repetitions, &repetition)?;
         }
     }
     bar.finish_and_clear();
     let fingerprint = data.dataset.fingerprint();
-    let record = result::record_of(arguments, &config, data, &fingerprint, &rows, &losses);
+    let record = result::record_of(arguments, &config, data, &fingerprint, &results);
     record.write(&folder.record())?;
-    result::tell(
+    result::print_summary(
         style,
         arguments,
         data,
-        &rows,
+        &results,
         &folder,
         begin.elapsed().as_secs_f64(),
     );
     Ok(())
 }
 
-/// Each repetition has the next seed.
+/// Writes `--labels-out`: the clusters by the method of the settings.
+fn write_labels(
+    arguments: &Arguments,
+    data: &Data,
+    repetitions: &Repetitions,
+    repetition: &Repetition,
+) -> Result<()> {
+    let Some(path) = &arguments.labels_out else {
+        return Ok(());
+    };
+    let mut methods = repetitions.methods.iter().zip(&repetition.clusterings);
+    let configured = methods.find(|(method, _)| method.coordinates == repetitions.config.coordinates);
+    let Some((_, clusters)) = configured else {
+        return Ok(());
+    };
+    output::write(path, result::labels_csv(data, &clusters.labels).as_bytes())
+}
+
+/// Refuses a first seed that leaves no seeds for all repetitions.
 fn check_seeds(seed: u64, reps: usize) -> Result<()> {
     let most = u64::MAX - (reps as u64 - 1);
     if seed <= most {
@@ -206,7 +215,7 @@ fn check_seeds(seed: u64, reps: usize) -> Result<()> {
     )))
 }
 
-/// What would else be found out after training.
+/// Checks before training what would otherwise fail after it.
 fn check(config: &NodeClusteringConfig, data: &Data) -> Result<()> {
     let graphs = data.dataset.len();
     if graphs != 1 {
@@ -219,7 +228,7 @@ fn check(config: &NodeClusteringConfig, data: &Data) -> Result<()> {
     let clusters = config.clusters.unwrap_or(classes);
     if clusters == 0 {
         return Err(Failure::Usage(
-            "the nodes have no classes to count, so how many clusters there should be must be said\n\
+            "the nodes have no classes to count, so the number of clusters is needed\n\
              help: add --clusters K"
                 .into(),
         ));

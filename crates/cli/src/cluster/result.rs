@@ -1,6 +1,7 @@
-//! What came of it: the record, the table, the summary.
+//! The results of `egg cluster`: the record, the table, the summary.
 
-use egg_gnn::cluster::pipeline::{ClusterReport, NodeClusteringConfig, NodeEmbedding};
+use egg_gnn::cluster::pipeline::{Measure, MethodReports, NodeClusteringConfig, NodeEmbedding};
+use egg_gnn::nn::Goal;
 use egg_gnn::results::Summary;
 use egg_report::{Clustering, Embedding, Estimate, Kind, Losses, Record};
 use serde_json::{Value, json};
@@ -14,14 +15,17 @@ use crate::record;
 use crate::run_folder::RunFolder;
 use crate::table::Table;
 
-/// Of the standard deviations.
+/// The delta degrees of freedom of standard deviations.
 const DDOF: usize = 0;
 
-/// A row of the table.
-pub(super) struct Row {
-    pub(super) method: String,
-    pub(super) reports: Vec<ClusterReport>,
-    pub(super) embedding: Option<Embedding>,
+/// The results of all repetitions.
+pub(super) struct Results {
+    /// The rows of the table.
+    pub(super) methods: Vec<MethodReports>,
+    /// The losses of each repetition's epochs.
+    pub(super) losses: Vec<Losses>,
+    /// The nodes as the first repetition embeds them.
+    pub(super) map: Option<Embedding>,
 }
 
 /// The nodes by their class, or by the cluster they are in.
@@ -47,36 +51,36 @@ pub(super) fn labels_csv(data: &Data, labels: &[u32]) -> String {
     std::iter::once("node,cluster\n".to_owned()).chain(rows).collect()
 }
 
-/// The values of a measure in all repetitions; none where it is not defined.
-fn values(row: &Row, measure: impl Fn(&ClusterReport) -> Option<f64>) -> Vec<f64> {
-    row.reports.iter().filter_map(measure).collect()
+/// The measures for which a record has fields of their own.
+const RECORD_FIELDS: [Measure; 4] = [
+    Measure::ACCURACY,
+    Measure::NMI,
+    Measure::ARI,
+    Measure::COMPLETENESS,
+];
+
+/// All other measures.
+fn other_measures() -> impl Iterator<Item = Measure> {
+    let all = Measure::ALL.iter().copied();
+    all.filter(|measure| RECORD_FIELDS.iter().all(|field| field.name != measure.name))
 }
 
-type Measure = fn(&ClusterReport) -> Option<f64>;
+fn estimate(method: &MethodReports, measure: Measure) -> Estimate {
+    Estimate::from_values(&method.values(measure), DDOF)
+}
 
-/// The paper's four, against the classes.
-const AGREEMENT: [(&str, Measure); 4] = [
-    ("acc", |report| Some(report.agreement?.accuracy)),
-    ("nmi", |report| {
-        Some(report.agreement?.normalised_mutual_information)
-    }),
-    ("ari", |report| Some(report.agreement?.adjusted_rand)),
-    ("cs", |report| Some(report.agreement?.completeness)),
-];
-
-/// Those that need no classes.
-const OTHERS: [(&str, Measure); 2] = [
-    ("modularity", |report| report.modularity),
-    ("conductance", |report| report.conductance),
-];
+/// The mean share of the singular values that a method's coordinates have.
+fn mean_captured(method: &MethodReports) -> Option<f64> {
+    let captured: Vec<f64> = method.reports.iter().map(|report| report.captured).collect();
+    Summary::from_values(&captured, 0).map(|captured| captured.mean)
+}
 
 pub(super) fn record_of(
     arguments: &Arguments,
     config: &NodeClusteringConfig,
     data: &Data,
     fingerprint: &str,
-    rows: &[Row],
-    losses: &[Losses],
+    results: &Results,
 ) -> Record {
     let title = format!("Clusters of {}", data.dataset.name());
     let mut record = record::begin(Kind::Cluster, title, data, fingerprint);
@@ -84,42 +88,44 @@ pub(super) fn record_of(
     record.seed = Some(arguments.seed);
     record.ddof = DDOF;
     record.protocol = arguments.preset.name().to_owned();
-    for (index, row) in rows.iter().enumerate() {
-        let estimate = |measure: Measure| Estimate::from_values(&values(row, measure), DDOF);
-        let [acc, nmi, ari, cs] = AGREEMENT.map(|(_, measure)| estimate(measure));
-        let captured = values(row, |report| Some(report.captured));
+    for (index, method) in results.methods.iter().enumerate() {
+        let [acc, nmi, ari, cs] = RECORD_FIELDS.map(|measure| estimate(method, measure));
+        // All methods share the embedding and its training, which the first row shows.
+        let is_first = index == 0;
         record.clusterings.push(Clustering {
-            method: row.method.clone(),
+            method: method.name.clone(),
             acc,
             nmi,
             ari,
             cs,
-            others: OTHERS
-                .map(|(name, measure)| (name.to_owned(), estimate(measure)))
-                .to_vec(),
-            dimension: row.reports.first().map(|report| report.dimension as u64),
-            captured: Summary::from_values(&captured, 0).map(|captured| captured.mean),
-            embedding: row.embedding.clone(),
-            // The same H, the same training.
-            losses: if index == 0 { losses.to_vec() } else { Vec::new() },
+            others: other_measures()
+                .map(|measure| (measure.name.to_owned(), estimate(method, measure)))
+                .collect(),
+            dimension: method.reports.first().map(|report| report.dimension as u64),
+            captured: mean_captured(method),
+            embedding: results.map.clone().filter(|_| is_first),
+            losses: match is_first {
+                true => results.losses.clone(),
+                false => Vec::new(),
+            },
         });
     }
     record
 }
 
-pub(super) fn tell(
+pub(super) fn print_summary(
     style: Style,
     arguments: &Arguments,
     data: &Data,
-    rows: &[Row],
+    results: &Results,
     folder: &RunFolder,
     seconds: f64,
 ) {
-    let json_row = |row: &Row| {
+    let json_row = |method: &MethodReports| {
         let mut object = serde_json::Map::new();
-        object.insert("method".into(), json!(row.method));
-        for (name, measure) in AGREEMENT.into_iter().chain(OTHERS) {
-            let estimate = Estimate::from_values(&values(row, measure), DDOF);
+        object.insert("method".into(), json!(method.name));
+        for measure in Measure::ALL {
+            let (name, estimate) = (measure.name, estimate(method, *measure));
             let number = |value: Option<f64>| {
                 value
                     .filter(|value| value.is_finite())
@@ -128,18 +134,16 @@ pub(super) fn tell(
             object.insert(name.into(), number(Some(estimate.mean)));
             object.insert(format!("{name}_std"), number(estimate.deviation));
         }
-        let first = row.reports.first();
+        let first = method.reports.first();
         object.insert("dimension".into(), json!(first.map(|report| report.dimension)));
         object.insert("captured".into(), json!(first.map(|report| report.captured)));
         Value::Object(object)
     };
-    let test = rows
-        .first()
-        .and_then(|row| row.reports.first())
-        .and_then(|report| report.test);
+    let first = results.methods.first().and_then(|method| method.reports.first());
+    let test = first.and_then(|report| report.test);
     style.emit(&json!({
         "event": "summary",
-        "rows": rows.iter().map(json_row).collect::<Vec<_>>(),
+        "rows": results.methods.iter().map(json_row).collect::<Vec<_>>(),
         "ddof": DDOF,
         "data": data.dataset.name(),
         "preset": arguments.preset.name(),
@@ -151,22 +155,25 @@ pub(super) fn tell(
         "labels_out": arguments.labels_out.as_ref().map(|path| path.display().to_string()),
         "seconds": seconds,
     }));
-    let labelled = rows.iter().any(|row| !values(row, AGREEMENT[0].1).is_empty());
-    let measures: Vec<(&str, Measure)> = match labelled {
-        true => AGREEMENT.into_iter().chain(OTHERS).collect(),
-        false => OTHERS.to_vec(),
-    };
-    let columns = measures.iter().map(|(name, _)| (*name).to_owned());
+    let labelled = results
+        .methods
+        .iter()
+        .any(|method| !method.values(Measure::ACCURACY).is_empty());
+    let measures = Measure::ALL.iter().copied();
+    let measures: Vec<Measure> = measures
+        .filter(|measure| labelled || !measure.needs_classes)
+        .collect();
+    let columns = measures.iter().map(|measure| measure.name.to_owned());
     let mut table = Table::new(
         ["method".to_owned()]
             .into_iter()
             .chain(columns)
             .chain(["captured".to_owned()]),
     );
-    for row in rows {
-        let mut cells = vec![row.method.clone()];
-        for (_, measure) in &measures {
-            let estimate = Estimate::from_values(&values(row, measure), DDOF);
+    for method in &results.methods {
+        let mut cells = vec![method.name.clone()];
+        for measure in &measures {
+            let estimate = estimate(method, *measure);
             cells.push(match (estimate.is_known(), estimate.deviation) {
                 (false, _) => "-".to_owned(),
                 (true, Some(deviation)) if arguments.reps > 1 => {
@@ -175,16 +182,16 @@ pub(super) fn tell(
                 (true, _) => format!("{:.4}", estimate.mean),
             });
         }
-        let captured = Summary::from_values(&values(row, |report| Some(report.captured)), 0);
-        let captured = captured.map_or(0.0, |captured| captured.mean);
-        cells.push(format!("{:.1} %", 100.0 * captured));
+        cells.push(format!("{:.1} %", 100.0 * mean_captured(method).unwrap_or(0.0)));
         table.row(cells);
     }
     style.say(format!("\n{}", table.text()));
     if !labelled {
-        style.say(
-            "no classes are known: modularity (more is better) and conductance (less is better) judge alone",
-        );
+        let judges: Vec<String> = measures.iter().map(with_goal).collect();
+        style.say(format!(
+            "no classes are known: {} judge alone",
+            judges.join(" and ")
+        ));
     }
     if let Some(path) = &arguments.labels_out {
         style.say(format!("clusters in {}", path.display()));
@@ -194,4 +201,12 @@ pub(super) fn tell(
         folder.path().display(),
         folder.report_command()
     ));
+}
+
+fn with_goal(measure: &Measure) -> String {
+    let better = match measure.goal {
+        Goal::Max => "more",
+        Goal::Min => "less",
+    };
+    format!("{} ({better} is better)", measure.name)
 }

@@ -28,7 +28,9 @@
 
 mod linear_map;
 mod randomised;
-mod weighting_text;
+
+use std::fmt;
+use std::str::FromStr;
 
 use egg_geometry::{Factors, RankChoice, RankRule, Scalar, Workspace};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -40,17 +42,23 @@ use randomised::length;
 pub use randomised::{RandomisedConfig, RandomisedSvd, TruncatedSvd};
 
 use crate::error::{Error, Result, require};
+use crate::text_form;
 
-/// What the kept directions weigh.
+/// How the kept directions are weighted. The text form is `flat` or `spectral:0.5`; `spectral`
+/// alone reads as `spectral:1`.
 ///
 /// ```
 /// use egg_cluster::egg::Weighting;
 /// assert_eq!(serde_json::to_string(&Weighting::Spectral(0.5))?, r#"{"spectral":0.5}"#);
 /// assert_eq!(serde_json::from_str::<Weighting>(r#""flat""#)?, Weighting::Flat);
-/// # Ok::<(), serde_json::Error>(())
+/// assert_eq!(Weighting::Spectral(0.5).to_string(), "spectral:0.5");
+/// assert_eq!("spectral".parse::<Weighting>()?, Weighting::Spectral(1.0));
+/// assert!("spectral:inf".parse::<Weighting>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Weighting {
     /// All the same, as in the paper: rows of `U_p`.
     #[default]
@@ -58,6 +66,22 @@ pub enum Weighting {
     /// By a power of their singular values: rows of `U_p S_p^alpha`. With
     /// alpha = 1 these are the rows of the best approximation of `H` of rank p.
     Spectral(f64),
+}
+
+impl fmt::Display for Weighting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text_form::write(self, out)
+    }
+}
+
+impl FromStr for Weighting {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let explicit = if text == "spectral" { "spectral:1" } else { text };
+        text_form::read(explicit)
+            .ok_or_else(|| Error::setting("weighting", text, "write flat, or spectral:X with a finite X"))
+    }
 }
 
 /// Settings of EGG on node embeddings. [`Self::check`] makes an [`Egg`] of
@@ -77,7 +101,7 @@ pub enum Weighting {
 pub struct EggConfig {
     /// How many directions are kept; `Ratio` counts the columns of `H`.
     pub rank: RankRule,
-    /// What they weigh.
+    /// How they are weighted.
     #[serde(default)]
     pub weighting: Weighting,
     /// Whether each row is then divided by its length (a zero row stays zero).
@@ -117,6 +141,7 @@ pub struct Egg {
 
 /// The rows of `H` on the Grassmann manifold.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EggCoordinates {
     /// n x p, one row per node; p = 0 for a zero `H`. The signs of the columns
     /// mean nothing.
@@ -124,7 +149,7 @@ pub struct EggCoordinates {
     /// Of `H`, descending; all of them (min(n, m)) or, of a randomised
     /// decomposition, the first few.
     pub singular_values: Array1<f64>,
-    /// How p came about; `choice.captured` is the share of the sum of the
+    /// How p was chosen; `choice.captured` is the share of the sum of the
     /// singular values (of those above) that is kept, the y% of the paper's
     /// Table 5.
     pub choice: RankChoice,

@@ -140,9 +140,9 @@ impl RandomisedSvd {
             _ => length(&svd.s).hypot(residual(a, &basis, rng)?),
         };
         let kept = self.config.components.min(svd.s.len());
-        let turn = svd.vt.t();
+        let rotation = svd.vt.t();
         Ok(TruncatedSvd {
-            u: tall::times(&basis, turn.slice(s![.., ..kept]))?,
+            u: tall::times(&basis, rotation.slice(s![.., ..kept]))?,
             s: svd.s.slice(s![..kept]).to_owned(),
             vt: svd.u.slice(s![.., ..kept]).t().as_standard_layout().into_owned(),
             norm: norm.max(length(&svd.s)),

@@ -13,6 +13,7 @@ use crate::error::{Result, require};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Start {
     /// Greedy k-means++: of several points drawn with probability proportional
     /// to their squared distance from the centres chosen so far, the one that
@@ -24,8 +25,7 @@ pub enum Start {
     Random,
 }
 
-/// Settings of k-means: what a file or a user says. [`Self::check`] makes a
-/// [`KMeans`] of them, which runs.
+/// Settings of k-means, unchecked. [`Self::check`] returns a [`KMeans`], which runs.
 ///
 /// ```
 /// use egg_cluster::kmeans::KMeansConfig;
@@ -53,7 +53,7 @@ pub struct KMeansConfig {
     /// scikit-learn's `tol`.
     #[serde(default = "defaults::tolerance")]
     pub tolerance: f64,
-    /// How a run begins.
+    /// How the first centres of a run are chosen.
     #[serde(default)]
     pub start: Start,
 }
@@ -107,7 +107,7 @@ impl KMeansConfig {
     }
 }
 
-/// Refuses a number of clusters that can't be.
+/// Refuses an impossible number of clusters.
 pub(super) fn check_clusters(clusters: usize) -> Result<()> {
     require(
         clusters >= 1 && u32::try_from(clusters).is_ok(),

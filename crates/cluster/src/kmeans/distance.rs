@@ -73,8 +73,8 @@ impl Tile {
     }
 }
 
-/// The squared distances of a tile to C centres. Vectors by hand: compilers
-/// make a muddle of the sums of several centres.
+/// The squared distances of a tile to C centres. Vectorised by hand: compilers
+/// do not vectorise the sums of several centres.
 #[inline(always)]
 fn several<const C: usize, S: Simd>(simd: S, coordinates: &[Lane], centres: &[f64], out: &mut [Lane]) {
     let width = coordinates.len();

@@ -31,6 +31,7 @@ use crate::error::{Error, Result, require};
 /// # Ok::<(), egg_cluster::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct KMeansFit {
     /// The cluster of each point, below k.
     pub labels: Vec<u32>,
@@ -51,7 +52,7 @@ impl KMeans {
     ///
     /// The same state of the generator gives the same bits on any number of
     /// threads: each run has a generator of its own, seeded from `rng` in
-    /// order, and sums are made of blocks of rows, added in order. Arithmetic
+    /// order, and sums over blocks of rows are added in order. Arithmetic
     /// is f64 for either type of input.
     ///
     /// If there are fewer different points than clusters, some clusters stay
@@ -60,7 +61,7 @@ impl KMeans {
     /// # Complexity
     /// At most `O(starts iterations n k d)`; bounds on distances leave out most
     /// of it after the first iterations. Memory: 20 bytes a point and run that
-    /// is under way, beside the matrix.
+    /// in progress, in addition to the matrix.
     ///
     /// # Errors
     /// [`Error::Empty`], [`Error::NonFinite`], and [`Error::Setting`] if there
@@ -163,7 +164,7 @@ pub(super) fn enough<T: Scalar>(points: &Points<'_, T>, clusters: usize) -> Resu
     )
 }
 
-/// One run, at its end.
+/// A finished run.
 struct Run {
     inertia: f64,
     labels: Vec<u32>,

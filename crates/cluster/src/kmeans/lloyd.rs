@@ -14,11 +14,11 @@ use rayon::prelude::*;
 use super::distance::{LANES, Nearest, Tile, square};
 use super::points::{Points, add_in_order};
 
-/// How far apart bounds must lie, relatively, to be believed: far more than
-/// rounding adds up to.
+/// The relative gap between bounds that is trusted: far more than accumulated
+/// rounding.
 const DOUBT: f64 = 1e-9;
 
-/// What a bound loses each time it is moved, relative to itself.
+/// The relative slack that a bound gains each time it is moved.
 const WEAR: f64 = 1e-12;
 
 /// From this many centres on, a bound that fails is first renewed by the one
@@ -28,7 +28,7 @@ const TIGHTEN_FROM: usize = 12;
 /// Fewer distances times coordinates than this are done on one thread.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// What is known of one point.
+/// Label and distance bounds of one point.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     upper: f64,
@@ -67,7 +67,7 @@ pub(super) struct Ending {
     pub(super) converged: bool,
 }
 
-/// What every block needs to know of the centres.
+/// The data of the centres that every block needs.
 struct Movement<'a> {
     centres: &'a [f64],
     moved: &'a [f64],
@@ -123,7 +123,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             let shift: f64 = self.moved.iter().map(|distance| distance * distance).sum();
             let converged = shift <= tolerance;
             if converged || iteration == max_iterations {
-                // Labels are to be those of the centres that are returned.
+                // Labels must be those of the centres that are returned.
                 self.assign();
                 return Ending {
                     iterations: iteration,
@@ -182,8 +182,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             }
         }
         for cluster in (0..self.clusters).filter(|cluster| counts[*cluster] == 0) {
-            // There are fewer different points than centres: it waits beside
-            // the largest cluster, not at the origin.
+            // There are fewer different points than centres: the centre is put on
+            // the largest cluster's, not at the origin.
             let from = largest.unwrap_or(0) * width;
             sums.copy_within(from..from + width, cluster * width);
         }
@@ -220,7 +220,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         by_distance.truncate(wanted);
         by_distance.sort_unstable_by(farther);
         for (cluster, (distance, index, label)) in empty.into_iter().zip(by_distance) {
-            // A point that is its own cluster would only move the hole.
+            // A point that is its own cluster would only leave that one empty.
             if distance == 0.0 || counts[label] <= 1 {
                 continue;
             }

@@ -19,8 +19,8 @@ const SAMPLE_ITERATIONS: usize = 30;
 
 /// Settings of mini-batch k-means (Sculley, *Web-scale k-means clustering*,
 /// 2010): a step draws a batch of rows and moves each centre towards the mean
-/// of those that are nearest to it, by the share they have in all that it has
-/// ever been given.
+/// of those that are nearest to it, by their share of all rows assigned to it
+/// so far.
 ///
 /// ```
 /// use egg_cluster::kmeans::MiniBatchConfig;
@@ -169,7 +169,7 @@ impl MiniBatchKMeans {
             drawn.extend((0..batch).map(|_| rng.random_range(0..points.count)));
             let inertia = state.step(&drawn, config.reassignment, rng);
             steps += 1;
-            // The first batch says nothing yet of what is normal.
+            // The first batch has no earlier inertia to compare with.
             let now = match smoothed {
                 None if steps == 1 => continue,
                 None => inertia,
@@ -209,8 +209,8 @@ impl MiniBatchKMeans {
             let sample = gathered(points, &distinct(points.count, size, rng));
             let sample = Points::new(ArrayView2::from_shape((size, points.width), &sample).map_err(shape)?)?;
             let centres = first_centres(&sample, config.clusters, config.start, rng);
-            // A few iterations on a sample cost nothing beside the steps, and
-            // a bad start is rarely mended by them.
+            // A few iterations on a sample cost little compared with the steps,
+            // which rarely correct a bad start.
             let mut lloyd = Lloyd::new(&sample, centres);
             lloyd.run(SAMPLE_ITERATIONS, 0.0);
             let mut centres = lloyd.centres;
@@ -227,7 +227,7 @@ impl MiniBatchKMeans {
     }
 }
 
-/// Never happens: the numbers were gathered to this shape.
+/// Unreachable: the numbers were gathered to this shape.
 fn shape(_: ndarray::ShapeError) -> crate::Error {
     crate::Error::Empty {
         what: "sample of points",
@@ -276,13 +276,13 @@ impl<T: Scalar> State<'_, T> {
         inertia / drawn.len() as f64
     }
 
-    /// Puts centres that get next to nothing on rows of the batch.
+    /// Puts centres with very few rows on rows of the batch.
     fn reassign<R: Rng + ?Sized>(&mut self, drawn: &[usize], reassignment: f64, rng: &mut R) {
         let busiest = self.counts.iter().copied().fold(0.0, f64::max);
         let mut idle: Vec<usize> = (0..self.counts.len())
             .filter(|cluster| self.counts[*cluster] < reassignment * busiest)
             .collect();
-        // At most half a batch, the idlest: the rest may do better next time.
+        // At most half a batch, the smallest first: the rest may grow in later steps.
         idle.sort_by(|a, b| self.counts[*a].total_cmp(&self.counts[*b]));
         idle.truncate((drawn.len() / 2).max(1));
         if idle.is_empty() {
@@ -297,7 +297,7 @@ impl<T: Scalar> State<'_, T> {
         for (cluster, place) in idle.iter().zip(places) {
             let row = self.points.row(drawn[place]);
             let centre = &mut self.centres[cluster * width..(cluster + 1) * width];
-            // A centre that is there already needs no company.
+            // Another centre is on this row already.
             if square(row, self.points.scale, centre) > 0.0 {
                 for (y, x) in centre.iter_mut().zip(row) {
                     *y = x.as_f64() * self.points.scale;

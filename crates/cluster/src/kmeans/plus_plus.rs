@@ -1,4 +1,4 @@
-//! Where k-means begins.
+//! The first centres of k-means.
 
 use egg_geometry::Scalar;
 use egg_tensor::{blocks, vectorised};
@@ -90,7 +90,7 @@ fn draw(totals: &[f64], weights: &[f64], at: f64) -> usize {
         rest -= weight;
         *weight > 0.0 && rest < 0.0
     });
-    // Rounding may leave something over at the end.
+    // Rounding may leave a remainder at the end.
     let found = found.or_else(|| weights.iter().rposition(|weight| *weight > 0.0));
     first + found.unwrap_or(0)
 }
@@ -125,7 +125,7 @@ vectorised! {
     }
 }
 
-/// The candidate that leaves the least sum of squared distances; the first of
+/// The candidate with the smallest resulting sum of squared distances; the first of
 /// equals.
 fn best_candidate<T: Scalar>(points: &Points<'_, T>, candidates: &[f64], closest: &[f64]) -> usize {
     let count = candidates.len() / points.width;
@@ -149,7 +149,7 @@ fn rows_of<'a, T: Scalar>(points: &'a Points<'_, T>, block: usize) -> &'a [T] {
 }
 
 vectorised! {
-    /// What each candidate would leave of the sum over these rows.
+    /// The sum over these rows that would result from each candidate.
     fn candidates_block<T: Scalar>(
         simd;
         closest: &'a [f64],
@@ -184,7 +184,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     #[test]
-    fn draws_follow_the_weights() {
+    fn draws_have_the_probabilities_of_the_weights() {
         let mut weights = vec![0.0; 3000];
         (weights[5], weights[2000], weights[2999]) = (1.0, 2.0, 1.0);
         let totals: Vec<f64> = weights.chunks(BLOCK).map(|part| part.iter().sum()).collect();

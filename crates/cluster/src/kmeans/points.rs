@@ -112,8 +112,8 @@ pub(crate) fn add_in_order<'a>(parts: impl Iterator<Item = &'a [f64]>, length: u
 fn largest<T: Scalar>(rows: &[T], width: usize) -> Result<f64> {
     let block = 1 << 14;
     let parts = blocks::map(rows, block, |_, part| {
-        // One comparison per number; a NaN is greater than nothing and is
-        // found by the sum, which it spoils.
+        // One comparison per number; a NaN is not greater than anything, but makes
+        // the sum NaN.
         let mut largest = T::zero();
         let mut spoilt = T::zero();
         for x in part {

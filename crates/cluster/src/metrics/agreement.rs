@@ -1,4 +1,4 @@
-//! Measures of agreement that don't ask which cluster is which class.
+//! Measures of agreement that do not match clusters to classes.
 
 use super::contingency::Contingency;
 

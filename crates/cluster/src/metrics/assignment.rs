@@ -11,7 +11,7 @@ const MOST_CELLS: usize = 1 << 28;
 /// A cluster that could only be matched with a class it shares no point with
 /// has none.
 ///
-/// Classes and clusters that no chain of overlaps connects are matched apart.
+/// Classes and clusters that no chain of overlaps connects are matched separately.
 ///
 /// # Complexity
 /// `O(r^2 c)` for each connected part, r its smaller and c its larger side.
@@ -34,8 +34,8 @@ pub(super) fn best_assignment(
 fn match_part(part: &[Overlap], assignment: &mut [Option<u32>]) -> Result<()> {
     let rows = names(part.iter().map(|overlap| overlap.class));
     let columns = names(part.iter().map(|overlap| overlap.cluster));
-    let turned = rows.len() > columns.len();
-    let (short, long) = if turned {
+    let transposed = rows.len() > columns.len();
+    let (short, long) = if transposed {
         (&columns, &rows)
     } else {
         (&rows, &columns)
@@ -51,7 +51,7 @@ fn match_part(part: &[Overlap], assignment: &mut [Option<u32>]) -> Result<()> {
     for overlap in part {
         let row = rows.partition_point(|class| *class < overlap.class);
         let column = columns.partition_point(|cluster| *cluster < overlap.cluster);
-        let (row, column) = if turned { (column, row) } else { (row, column) };
+        let (row, column) = if transposed { (column, row) } else { (row, column) };
         gains[row * long.len() + column] = i64::try_from(overlap.points).unwrap_or(i64::MAX / 4);
     }
     let partners = maximise(&gains, short.len(), long.len());
@@ -59,7 +59,7 @@ fn match_part(part: &[Overlap], assignment: &mut [Option<u32>]) -> Result<()> {
         if gains[row * long.len() + column] == 0 {
             continue;
         }
-        let (class, cluster) = if turned {
+        let (class, cluster) = if transposed {
             (long[column], short[row])
         } else {
             (short[row], long[column])
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_is_the_greatest_there_is() {
+    fn the_assignment_has_the_largest_sum() {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -77,7 +77,7 @@ impl Contingency {
         })
     }
 
-    /// Counts the points whose class is known; the others are left out.
+    /// Counts the points whose class is known; the others are ignored.
     ///
     /// # Errors
     /// [`Error::Length`] if there is not one cluster per label, known or not,

@@ -7,7 +7,7 @@ use crate::error::Result;
 impl Contingency {
     /// The class of each cluster in a matching with the most points in common,
     /// by their numbers in [`Self::cluster_sizes`] and [`Self::class_sizes`].
-    /// `None` for a cluster that is left over, or shares no point with a class
+    /// `None` for an unmatched cluster, or one that shares no point with a class
     /// that is.
     ///
     /// Where several matchings are best, it is always the same one of them.
@@ -33,7 +33,7 @@ impl Contingency {
 
     /// The share of points whose cluster is matched with their class, in the
     /// best matching: "clustering accuracy". Classes and clusters may differ in
-    /// number; points of clusters left over count as wrong.
+    /// number; points of unmatched clusters count as wrong.
     ///
     /// # Errors
     /// As [`Self::assignment`].
@@ -122,6 +122,7 @@ impl Contingency {
 /// How well a clustering agrees with the classes; see the methods of
 /// [`Contingency`] of the same names.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Agreement {
     /// By optimal assignment.
     pub accuracy: f64,

@@ -1,5 +1,5 @@
 //! How good a clustering is: against known classes ([`Contingency`],
-//! [`Agreement`]), by the graph's edges alone ([`Cut`]), and how good scores of
+//! [`Agreement`]), by the graph's edges only ([`Cut`]), and how good scores of
 //! links are ([`rank`]).
 //!
 //! Values are those of scikit-learn, SciPy's assignment and NetworkX. Labels

@@ -1,4 +1,4 @@
-//! Measures of link prediction: how well scores tell edges from non-edges.
+//! Measures of link prediction: how well scores separate edges from non-edges.
 
 use egg_geometry::Scalar;
 use egg_results::Ranking;

@@ -67,7 +67,7 @@ impl Cut {
                 let other = graph.entries()[entry] as usize;
                 let weight = weights.map_or(1.0, |weights| f64::from(weights[entry]));
                 if other == node {
-                    // Stored once; every other edge is there from both ends.
+                    // Stored once; every other edge is stored from both nodes.
                     volume[own] += 2.0 * weight;
                     inside[own] += weight;
                 } else {

@@ -1,4 +1,4 @@
-//! What a clustering is made of.
+//! Settings of a clustering.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::vgae::AutoencoderConfig;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Links {
-    /// All of them; there is nothing to validate with.
+    /// All of them; no validation.
     #[default]
     All,
     /// All but those held out.
@@ -21,7 +21,7 @@ pub enum Links {
         validation: f64,
         /// The share for testing.
         test: f64,
-        /// Of the split alone, so that repetitions with other seeds share it.
+        /// The seed of the split only, so that repetitions with other seeds share it.
         seed: u64,
     },
 }
@@ -42,6 +42,7 @@ pub enum Coordinates {
 /// Which k-means.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Clusterer {
     /// Lloyd's, on all rows.
     KMeans {
@@ -75,7 +76,7 @@ impl Default for Clusterer {
     }
 }
 
-/// Settings of a whole clustering; [`super::Preset`] has some that are named.
+/// Settings of a whole clustering; [`super::Preset`] names some.
 ///
 /// ```
 /// use egg_cluster::pipeline::{NodeClusteringConfig, Preset};
@@ -88,10 +89,10 @@ impl Default for Clusterer {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeClusteringConfig {
-    /// What the encoder is given of the nodes.
+    /// How node features are prepared.
     #[serde(default)]
     pub features: FeatureUse,
-    /// Which edges it sees.
+    /// The edges that the encoder sees.
     #[serde(default)]
     pub links: Links,
     /// The encoder and its training.
@@ -99,13 +100,13 @@ pub struct NodeClusteringConfig {
     pub autoencoder: AutoencoderConfig,
     /// What k-means is run on.
     pub coordinates: Coordinates,
-    /// How many clusters; as many as there are classes if not given.
+    /// The number of clusters; `None` means that of the known classes.
     #[serde(default)]
     pub clusters: Option<usize>,
     /// Which k-means.
     #[serde(default)]
     pub clusterer: Clusterer,
-    /// Of training and k-means.
+    /// The seed of training and k-means.
     #[serde(default)]
     pub seed: u64,
 }
@@ -117,7 +118,7 @@ impl NodeClusteringConfig {
             egg.check()?;
         }
         if let Links::Split { .. } = self.links {
-            // The shares are checked where the graph is known.
+            // The shares are checked when the graph is known.
         } else {
             require(
                 self.autoencoder.stop_early.is_none(),

@@ -1,8 +1,8 @@
-//! How far a clustering is.
+//! The events of a clustering.
 
 use crate::vgae::Epoch;
 
-/// What just happened.
+/// A step of a clustering that is done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ClusteringEvent {
@@ -13,21 +13,35 @@ pub enum ClusteringEvent {
         /// Edges to train on.
         edges: usize,
     },
-    /// An epoch is done.
+    /// An epoch of the autoencoder.
     Epoch(Epoch),
-    /// `H` is there.
+    /// The embedding `H`.
     Trained {
-        /// The epoch whose parameters it is of.
+        /// The epoch whose parameters `H` is of.
         epoch: u64,
     },
-    /// The rows that k-means is run on are there.
+    /// The rows that k-means is run on.
     Coordinates {
-        /// How many columns they have.
+        /// The number of their columns.
         dimension: usize,
     },
-    /// Every node has a cluster.
+    /// The clusters.
     Clustered {
         /// The sum of squared distances to the centres.
         inertia: f64,
     },
+}
+
+/// An event of one of several repetitions.
+///
+/// The events of a repetition are those of its training, then [`ClusteringEvent::Coordinates`]
+/// and [`ClusteringEvent::Clustered`] once per method. Cancelling at any of them ends all
+/// repetitions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct RepetitionEvent {
+    /// Which repetition, counted from 0.
+    pub repetition: usize,
+    /// What is done.
+    pub event: ClusteringEvent,
 }

@@ -1,4 +1,4 @@
-//! What the encoder is given of the nodes.
+//! How node features are prepared for the encoder.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// How node features are prepared. None of it looks at labels.
+/// How node features are prepared. None of it uses labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FeatureUse {
     /// As they are, as in the paper.
     #[default]
@@ -21,9 +22,9 @@ pub enum FeatureUse {
     /// Each row divided by its length.
     UnitLength,
     /// Each column multiplied with `ln(n / rows that have it)`, then each row divided
-    /// by its length: words that many documents have say little (tf-idf).
+    /// by its length: words in many documents carry little information (tf-idf).
     TfIdf,
-    /// Not at all: every node is told by its number alone (the n x n identity, in
+    /// Not used: each node's feature is its number, one-hot (the n x n identity, in
     /// sparse rows). For graphs without features.
     Identity,
 }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! ```
+//! use egg_cluster::Silent;
 //! use egg_cluster::pipeline::{NodeClustering, Preset};
-//! use egg_cluster::vgae::Control;
 //! use egg_graph::synthetic::BlockModel;
 //! use rand::SeedableRng;
 //! use rand_chacha::ChaCha8Rng;
@@ -15,7 +15,7 @@
 //! let dataset = model.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
 //! let mut config = Preset::Paper.config();
 //! config.autoencoder.epochs = 30; // for the sake of the example
-//! let found = NodeClustering::new(config)?.run(&dataset, None, &mut |_| Control::Continue)?;
+//! let found = NodeClustering::new(config)?.run(&dataset, None, &mut Silent)?;
 //! assert_eq!(found.labels.len(), 200);
 //! assert!(found.report.agreement.is_some()); // this graph's classes are known
 //! # Ok::<(), egg_cluster::Error>(())
@@ -24,15 +24,20 @@
 mod config;
 mod event;
 mod features;
+mod measure;
+mod overrides;
 mod preset;
+mod repetitions;
 mod report;
 mod run;
 pub mod tune;
 
 pub use config::{Clusterer, Coordinates, Links, NodeClusteringConfig};
-pub use event::ClusteringEvent;
+pub use event::{ClusteringEvent, RepetitionEvent};
 pub use features::FeatureUse;
+pub use measure::{Measure, MethodReports};
 pub use preset::Preset;
+pub use repetitions::{Method, MethodClusters, Repetition, Repetitions};
 pub use report::{ClusterReport, Timings};
 pub use run::{NodeClustering, NodeClusters, NodeEmbedding};
 pub use tune::{ClusteringScore, Grid, TrainingScore, TuneProgress, Tuning, tune};

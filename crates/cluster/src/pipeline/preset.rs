@@ -1,4 +1,4 @@
-//! Settings that have a name.
+//! Named settings.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use crate::egg::{EggConfig, Weighting};
 use crate::error::{Error, Result};
 use crate::vgae::{AutoencoderConfig, EncoderConfig};
 
-/// Settings that have a name.
+/// Named settings.
 ///
 /// ```
 /// use egg_cluster::pipeline::Preset;
@@ -28,8 +28,8 @@ pub enum Preset {
     /// of the columns and flat weights, k-means from 10 starts.
     ///
     /// The public code that goes with the paper is of an earlier submission, which has
-    /// neither Coauthor-CS nor Wiki-CS; where the paper is silent on these, they are read
-    /// as PyTorch Geometric reads them.
+    /// neither Coauthor-CS nor Wiki-CS; where the paper has no detail, they are read as
+    /// PyTorch Geometric reads them.
     #[default]
     Paper,
     /// What [`tune`](super::tune()) chose on Cora and Citeseer, without their labels,
@@ -43,7 +43,7 @@ impl Preset {
     /// Every preset.
     pub const ALL: &[Self] = &[Self::Paper, Self::Tuned];
 
-    /// What it is called.
+    /// The name, as on the command line and in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
@@ -51,7 +51,8 @@ impl Preset {
         }
     }
 
-    /// What it stands for.
+    /// The settings. A data set may change some:
+    /// [`NodeClusteringConfig::with_overrides`].
     pub fn config(self) -> NodeClusteringConfig {
         match self {
             Self::Paper => NodeClusteringConfig {
@@ -85,23 +86,6 @@ impl Preset {
                 ..Self::Paper.config()
             },
         }
-    }
-
-    /// What it stands for on a data set of this name. [`Preset::Paper`] takes
-    /// Coauthor-CS's features as [`FeatureUse::Binary`]: the file has counts of words,
-    /// and PyTorch Geometric's reader makes them 1.
-    ///
-    /// ```
-    /// use egg_cluster::pipeline::{FeatureUse, Preset};
-    /// assert_eq!(Preset::Paper.config_for("Coauthor-CS").features, FeatureUse::Binary);
-    /// assert_eq!(Preset::Paper.config_for("Pubmed"), Preset::Paper.config());
-    /// ```
-    pub fn config_for(self, dataset: &str) -> NodeClusteringConfig {
-        let mut config = self.config();
-        if self == Self::Paper && dataset.eq_ignore_ascii_case("Coauthor-CS") {
-            config.features = FeatureUse::Binary;
-        }
-        config
     }
 }
 

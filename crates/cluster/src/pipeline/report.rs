@@ -1,4 +1,4 @@
-//! What a clustering is worth, and what it took.
+//! The measures and timings of a clustering.
 
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use crate::metrics::{Agreement, Ranking};
 
 /// Measures of one clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClusterReport {
     /// How well it agrees with the classes, where they are known; nodes without a
     /// class don't count.
@@ -27,18 +28,19 @@ pub struct ClusterReport {
     pub captured_squares: f64,
     /// How well held-out edges were predicted, if some were held out.
     pub validation: Option<Ranking>,
-    /// The same for those that nothing was chosen by.
+    /// How well the test edges were predicted, if some were held out.
     pub test: Option<Ranking>,
-    /// The epoch that `H` is of.
+    /// The epoch whose parameters `H` is of.
     pub epoch: u64,
     /// The loss of the last epoch.
     pub loss: Option<f64>,
-    /// What it took.
+    /// The time of each step.
     pub timings: Timings,
 }
 
 /// Time by the clock, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Timings {
     /// Features, split, propagation matrix.
     pub preparing: f64,

@@ -1,9 +1,10 @@
-//! Running a clustering, all of it or step by step.
+//! Running a clustering, as a whole or step by step.
 
 use std::time::Instant;
 
 use candle_core::DType;
 use egg_graph::{Graph, GraphDataset, Labels};
+use egg_nn::{Observer, Silent};
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +15,7 @@ use super::report::{ClusterReport, Timings};
 use crate::error::{Error, Result};
 use crate::kmeans::KMeansFit;
 use crate::metrics::{Contingency, Cut, Ranking};
-use crate::vgae::{Autoencoder, Control, Epoch, Keep, LinkTask, Precision};
+use crate::vgae::{Autoencoder, CheckpointConfig, Epoch, LinkTask, Precision};
 
 /// The stream of the generator that k-means draws from; training has the first.
 const KMEANS_STREAM: u64 = 1;
@@ -29,6 +30,7 @@ pub struct NodeClustering {
 
 /// The embedding of a graph's nodes, to be clustered in one way or several.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct NodeEmbedding {
     /// `H` (n x d).
     pub h: Array2<f64>,
@@ -38,11 +40,11 @@ pub struct NodeEmbedding {
     pub epoch: u64,
     /// Of held-out edges, if there are any.
     pub validation: Option<Ranking>,
-    /// The same for those that nothing was chosen by.
+    /// Of test edges, if there are any.
     pub test: Option<Ranking>,
-    /// So far: preparing and training.
+    /// The timings of preparing and training.
     pub timings: Timings,
-    /// Whether the numbers of `H` are f32's: then so is their noise.
+    /// Whether `H` was computed in f32: then so is its rounding error.
     single: bool,
     graph: Graph,
     labels: Option<Labels>,
@@ -50,6 +52,7 @@ pub struct NodeEmbedding {
 
 /// A clustering of a graph's nodes.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct NodeClusters {
     /// The cluster of each node.
     pub labels: Vec<u32>,
@@ -57,14 +60,14 @@ pub struct NodeClusters {
     pub embedding: Array2<f64>,
     /// What k-means was run on, if it was not `H` itself (n x p).
     pub coordinates: Option<Array2<f64>>,
-    /// How good it is, and what it took.
+    /// Measures and timings.
     pub report: ClusterReport,
     /// Every epoch, in order.
     pub history: Vec<Epoch>,
 }
 
 impl NodeClustering {
-    /// With settings that are checked here, as far as they can be without a graph.
+    /// Checks the settings, as far as possible without a graph.
     ///
     /// # Errors
     /// [`Error::Setting`] or [`Error::Geometry`], naming the first that is out of
@@ -79,25 +82,25 @@ impl NodeClustering {
         &self.config
     }
 
-    /// From a data set of one graph to clusters of its nodes. `on_event` hears how
-    /// far it is and may cancel during training.
+    /// From a data set of one graph to clusters of its nodes. `observer` receives every event
+    /// and may cancel.
     ///
-    /// With `keep` training is written to a file now and then, and goes on from it
-    /// if it is there, to the same bits as without the break.
+    /// With a `checkpoint` training is saved to its file; if the file exists, training resumes
+    /// from it bit for bit.
     ///
     /// # Errors
-    /// Those of [`Self::embed`] and [`Self::cluster`].
+    /// Those of [`Self::embed`] and [`Self::cluster`], and [`Error::Cancelled`].
     pub fn run(
         &self,
         dataset: &GraphDataset,
-        keep: Option<&Keep>,
-        on_event: &mut dyn FnMut(&ClusteringEvent) -> Control,
+        checkpoint: Option<&CheckpointConfig>,
+        observer: &mut dyn Observer<ClusteringEvent>,
     ) -> Result<NodeClusters> {
         // Before the training, not after it.
         self.cluster_count(dataset.node_labels(), dataset.node_count())?;
-        let embedding = self.embed(dataset, keep, on_event)?;
+        let embedding = self.embed(dataset, checkpoint, observer)?;
         let (found, coordinates, report) =
-            self.cluster_observed(&embedding, &self.config.coordinates, on_event)?;
+            self.cluster_observed(&embedding, &self.config.coordinates, observer)?;
         Ok(NodeClusters {
             labels: found.labels,
             embedding: embedding.h,
@@ -107,7 +110,7 @@ impl NodeClustering {
         })
     }
 
-    /// Trains the autoencoder and gives `H`.
+    /// Trains the autoencoder and returns `H`.
     ///
     /// # Errors
     /// [`Error::NotOneGraph`], [`Error::NoEdges`], and those of
@@ -115,8 +118,8 @@ impl NodeClustering {
     pub fn embed(
         &self,
         dataset: &GraphDataset,
-        keep: Option<&Keep>,
-        on_event: &mut dyn FnMut(&ClusteringEvent) -> Control,
+        checkpoint: Option<&CheckpointConfig>,
+        observer: &mut dyn Observer<ClusteringEvent>,
     ) -> Result<NodeEmbedding> {
         let config = &self.config;
         let begin = Instant::now();
@@ -137,15 +140,15 @@ impl NodeClustering {
             nodes: task.node_count(),
             edges: task.target().edge_count(),
         };
-        if on_event(&event) == Control::Cancel {
+        if observer.observe(event).is_break() {
             return Err(Error::Cancelled { epochs: 0 });
         }
         let begin = Instant::now();
-        let mut on_epoch = |epoch: &Epoch| on_event(&ClusteringEvent::Epoch(*epoch));
-        let trained = Autoencoder::train(&task, &config.autoencoder, config.seed, keep, &mut on_epoch)?;
+        let mut on_epoch = |epoch: Epoch| observer.observe(ClusteringEvent::Epoch(epoch));
+        let trained = Autoencoder::train(&task, &config.autoencoder, config.seed, checkpoint, &mut on_epoch)?;
         timings.training = Timings::seconds(begin);
         let event = ClusteringEvent::Trained { epoch: trained.epoch };
-        if on_event(&event) == Control::Cancel {
+        if observer.observe(event).is_break() {
             return Err(Error::Cancelled {
                 epochs: trained.history.len() as u64,
             });
@@ -161,18 +164,18 @@ impl NodeClustering {
             test: trained.test,
             timings,
             single: config.autoencoder.precision == Precision::Single,
-            // As it was given: measures count all edges.
+            // The whole graph: measures count all edges.
             graph: dataset.graph(0)?.to_graph(),
             labels: dataset.node_labels().cloned(),
         })
     }
 
     /// Clusters an embedding, with these coordinates in place of the configured
-    /// ones. Gives the clusters and what they are worth; the timings of preparing
+    /// ones. Returns the clusters with their measures; the timings of preparing
     /// and training are the embedding's.
     ///
     /// # Errors
-    /// [`Error::Setting`] if the number of clusters is neither given nor that of
+    /// [`Error::Setting`] if the number of clusters is neither configured nor that of
     /// known classes, or above that of the nodes; [`Error::ZeroEmbedding`] if `H` is
     /// zero; [`Error::Geometry`] and
     /// [`Error::NonFinite`] if `H` can't be decomposed.
@@ -181,15 +184,15 @@ impl NodeClustering {
         embedding: &NodeEmbedding,
         coordinates: &Coordinates,
     ) -> Result<(KMeansFit, ClusterReport)> {
-        let (found, _, report) = self.cluster_observed(embedding, coordinates, &mut |_| Control::Continue)?;
+        let (found, _, report) = self.cluster_observed(embedding, coordinates, &mut Silent)?;
         Ok((found, report))
     }
 
-    fn cluster_observed(
+    pub(super) fn cluster_observed(
         &self,
         embedding: &NodeEmbedding,
         coordinates: &Coordinates,
-        on_event: &mut dyn FnMut(&ClusteringEvent) -> Control,
+        observer: &mut dyn Observer<ClusteringEvent>,
     ) -> Result<(KMeansFit, Option<Array2<f64>>, ClusterReport)> {
         let h = embedding.h.view();
         let clusters = self.cluster_count(embedding.labels.as_ref(), h.nrows())?;
@@ -203,7 +206,10 @@ impl NodeClustering {
         timings.coordinates = Timings::seconds(begin);
         let points = rows.own.as_ref().map_or(h, |rows| rows.view());
         let dimension = points.ncols();
-        if on_event(&ClusteringEvent::Coordinates { dimension }) == Control::Cancel {
+        if observer
+            .observe(ClusteringEvent::Coordinates { dimension })
+            .is_break()
+        {
             return Err(cancelled());
         }
 
@@ -213,7 +219,7 @@ impl NodeClustering {
         let event = ClusteringEvent::Clustered {
             inertia: found.inertia,
         };
-        if on_event(&event) == Control::Cancel {
+        if observer.observe(event).is_break() {
             return Err(cancelled());
         }
 
@@ -267,7 +273,7 @@ impl NodeClustering {
                 return Err(Error::setting(
                     "clusters",
                     "none",
-                    "the nodes have no classes to count, so say how many clusters there should be",
+                    "the nodes have no classes to count, so the number of clusters must be set",
                 ));
             }
         };
@@ -282,7 +288,7 @@ impl NodeClustering {
     }
 }
 
-/// What k-means is run on.
+/// The rows that k-means is run on.
 struct Rows {
     /// If not `H` itself.
     own: Option<Array2<f64>>,

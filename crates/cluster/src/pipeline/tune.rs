@@ -1,30 +1,31 @@
 //! Choosing settings without labels.
 //!
-//! Two questions, each with a criterion of its own:
+//! Two choices, each by its own criterion:
 //!
 //! 1. How to train: by the mean ROC AUC of held-out edges against as many
-//!    non-edges. What predicts edges it has not seen has learned something.
+//!    non-edges.
 //! 2. What to cluster (which edges the final training sees, and which coordinates of
-//!    `H` k-means is given): by the mean modularity of the clusters in the whole
+//!    `H` k-means is run on): by the mean modularity of the clusters in the whole
 //!    graph.
 //!
 //! Means are over seeds and graphs. Of equal scores the first of the [`Grid`] wins.
-//! Labels are taken away before anything else is done.
+//! Labels are removed first.
+
+use std::ops::ControlFlow;
 
 use egg_geometry::RankRule;
 use egg_graph::GraphDataset;
+use egg_nn::{Observer, Silent};
 use serde::{Deserialize, Serialize};
 
 use super::config::{Coordinates, Links, NodeClusteringConfig};
-use super::event::ClusteringEvent;
 use super::features::FeatureUse;
 use super::preset::Preset;
 use super::run::NodeClustering;
 use crate::egg::{EggConfig, Weighting};
 use crate::error::{Error, Result, require};
-use crate::vgae::Control;
 
-/// What there is to choose from.
+/// The settings to choose from.
 ///
 /// The default is what the preset `tuned` is chosen from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,8 +76,9 @@ impl Default for Grid {
     }
 }
 
-/// A way to train, and how well held-out edges were predicted.
+/// Settings of a training, and how well held-out edges were predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrainingScore {
     /// How features are prepared.
     pub features: FeatureUse,
@@ -88,8 +90,9 @@ pub struct TrainingScore {
     pub roc_auc: f64,
 }
 
-/// A way to cluster, and how well the clusters keep edges inside.
+/// Settings of a clustering, and the modularity of its clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClusteringScore {
     /// Which edges the training sees.
     pub links: Links,
@@ -99,23 +102,25 @@ pub struct ClusteringScore {
     pub modularity: f64,
 }
 
-/// What was chosen, and everything it was chosen from.
+/// The chosen settings, and the scores of all others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tuning {
     /// The best, with the seed and the number of clusters of `base`.
     pub config: NodeClusteringConfig,
-    /// Every way to train, in the order of the grid.
+    /// All settings of the training, in the order of the grid.
     pub trainings: Vec<TrainingScore>,
-    /// Every way to cluster, in the order of the grid.
+    /// All settings of the clustering, in the order of the grid.
     pub clusterings: Vec<ClusteringScore>,
 }
 
-/// How far the choice is.
+/// The event of [`tune`]: a training is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TuneProgress {
-    /// Trainings that are done.
+    /// Finished trainings.
     pub done: usize,
-    /// Trainings that there are.
+    /// All trainings.
     pub total: usize,
 }
 
@@ -123,26 +128,27 @@ pub struct TuneProgress {
 /// [module](self). What the grid does not have is taken from `base`.
 ///
 /// The number of clusters is `base.clusters`, or that of the classes of each data
-/// set; nothing else of the labels is looked at.
+/// set; labels are not used otherwise.
 ///
 /// # Complexity
 /// A training of the largest number of epochs for each use of features, kind of
 /// autoencoder, seed and graph; then one for each choice of links, seed and graph.
 ///
 /// # Errors
-/// [`Error::Setting`] if there is nothing to choose from, no seed or no graph, and
+/// [`Error::Setting`] if there is nothing to choose from, no seed or no graph;
+/// [`Error::Cancelled`] if the observer, which receives every finished training, cancels; and
 /// those of [`NodeClustering::run`].
 ///
 /// ```
+/// use egg_cluster::Silent;
 /// use egg_cluster::pipeline::{Grid, Preset, tune};
-/// use egg_cluster::vgae::Control;
 /// use egg_graph::synthetic::BlockModel;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///
 /// let model = BlockModel { nodes: 200, blocks: 3, ..BlockModel::default() };
 /// let dataset = model.generate(&mut ChaCha8Rng::seed_from_u64(0))?;
 /// let grid = Grid { epochs: vec![10, 20], variational: vec![false], ..Grid::default() };
-/// let tuning = tune(&[&dataset], &grid, &Preset::Paper.config(), &[0], &mut |_| Control::Continue)?;
+/// let tuning = tune(&[&dataset], &grid, &Preset::Paper.config(), &[0], &mut Silent)?;
 /// let best = tuning.clusterings.iter().map(|tried| tried.modularity).fold(f64::MIN, f64::max);
 /// assert!(tuning.clusterings.iter().any(|tried| tried.modularity == best && tried.coordinates == tuning.config.coordinates));
 /// # Ok::<(), egg_cluster::Error>(())
@@ -152,7 +158,7 @@ pub fn tune(
     grid: &Grid,
     base: &NodeClusteringConfig,
     seeds: &[u64],
-    on_training: &mut dyn FnMut(&TuneProgress) -> Control,
+    observer: &mut dyn Observer<TuneProgress>,
 ) -> Result<Tuning> {
     grid.check()?;
     require(!seeds.is_empty(), "seeds", 0, "there must be at least one")?;
@@ -168,7 +174,7 @@ pub fn tune(
             done: 0,
             total: ways * seeds.len() * datasets.len(),
         },
-        on_training,
+        observer,
     };
     let trainings = tuner.trainings(base)?;
     let Some(training) = best(&trainings, |tried| tried.roc_auc) else {
@@ -208,7 +214,7 @@ impl Grid {
         require(fewest > 0, "epochs", fewest, "each must be at least 1")
     }
 
-    /// The largest number that divides all epochs: so often held-out edges are looked at.
+    /// The largest number that divides all epochs: the interval of validations.
     fn step(&self) -> u64 {
         let common = |mut a: u64, mut b: u64| {
             while b > 0 {
@@ -248,7 +254,7 @@ struct Tuner<'a> {
     grid: &'a Grid,
     seeds: &'a [u64],
     progress: TuneProgress,
-    on_training: &'a mut dyn FnMut(&TuneProgress) -> Control,
+    observer: &'a mut dyn Observer<TuneProgress>,
 }
 
 impl Tuner<'_> {
@@ -273,7 +279,7 @@ impl Tuner<'_> {
                     let embedding = NodeClustering::new(config)?.embed(
                         &self.subjects[subject].dataset,
                         None,
-                        &mut go_on,
+                        &mut Silent,
                     )?;
                     for (sum, epochs) in sums.iter_mut().zip(&self.grid.epochs) {
                         let epoch = embedding.history.iter().find(|epoch| epoch.epoch == *epochs);
@@ -309,7 +315,7 @@ impl Tuner<'_> {
                     clusters: Some(subject.clusters),
                     ..*config
                 })?;
-                let embedding = clustering.embed(&subject.dataset, None, &mut go_on)?;
+                let embedding = clustering.embed(&subject.dataset, None, &mut Silent)?;
                 for (sum, coordinates) in sums.iter_mut().zip(&self.grid.coordinates) {
                     let (_, report) = clustering.cluster(&embedding, coordinates)?;
                     *sum += report.modularity.ok_or_else(nothing)?;
@@ -336,15 +342,11 @@ impl Tuner<'_> {
 
     fn trained(&mut self) -> Result<()> {
         self.progress.done += 1;
-        match (self.on_training)(&self.progress) {
-            Control::Continue => Ok(()),
-            Control::Cancel => Err(Error::Cancelled { epochs: 0 }),
+        match self.observer.observe(self.progress) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Cancelled { epochs: 0 }),
         }
     }
-}
-
-fn go_on(_: &ClusteringEvent) -> Control {
-    Control::Continue
 }
 
 /// The first of the best.

@@ -14,14 +14,14 @@ use super::laplacian::Normalised;
 use crate::error::Result;
 use crate::tall;
 
-/// How much the filter may raise one direction above another in one go: more
-/// would drown the weaker ones in rounding.
+/// How much one filter may amplify one direction over another: with more, the
+/// weaker ones are lost in rounding.
 const GROWTH: f64 = 1e6;
 
 /// Products of one filter at most.
 const MOST_PRODUCTS: f64 = 60.0;
 
-/// Graphs up to this size are solved whole.
+/// Graphs up to this size are solved by a dense decomposition.
 const SMALL: usize = 64;
 
 /// Eigenvectors and how good they are.
@@ -76,9 +76,9 @@ fn ritz(matrix: &Normalised<'_>, block: &Array2<f64>, wanted: usize) -> Result<(
     let numbers = block.as_standard_layout();
     let product = matrix.combine(width, numbers.as_slice().unwrap_or(&[]), (1.0, 0.0, 0.0), None);
     let product = tall::matrix(product, block.nrows(), width);
-    let (values, turn) = tall::symmetric(tall::cross(block, &product)?)?;
-    let vectors = tall::times(block, turn.t())?;
-    let moved = tall::times(&product, turn.t())?;
+    let (values, rotation) = tall::symmetric(tall::cross(block, &product)?)?;
+    let vectors = tall::times(block, rotation.t())?;
+    let moved = tall::times(&product, rotation.t())?;
     let residual = (0..wanted)
         .map(|at| {
             let pairs = vectors.column(at).into_iter().zip(moved.column(at));

@@ -3,7 +3,7 @@
 //! The rows of the first k eigenvectors of the normalised Laplacian
 //! `I - D^(-1/2) A D^(-1/2)` are clustered by k-means (Shi and Malik, 2000; Ng,
 //! Jordan and Weiss, 2001). Eigenvectors come from products with the sparse
-//! matrix alone: memory is `O(edges + n k)`.
+//! matrix only: memory is `O(edges + n k)`.
 
 mod eigen;
 mod laplacian;
@@ -25,6 +25,7 @@ use laplacian::Normalised;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RowScaling {
     /// Divided by the root of the node's degree: eigenvectors of the random
     /// walk. As in scikit-learn.
@@ -59,7 +60,7 @@ pub struct SpectralConfig {
     /// How their rows are scaled.
     #[serde(default)]
     pub scaling: RowScaling,
-    /// When eigenvectors are good enough: `||L x - lambda x||`, more than 0.
+    /// The largest residual of an eigenvector that is accepted: `||L x - lambda x||`, more than 0.
     #[serde(default = "defaults::tolerance")]
     pub tolerance: f64,
     /// Filters at most.
@@ -123,6 +124,7 @@ pub struct SpectralClustering {
 
 /// What spectral clustering found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SpectralFit {
     /// n x components: eigenvectors as columns, rows scaled.
     pub embedding: Array2<f64>,
@@ -133,7 +135,7 @@ pub struct SpectralFit {
     /// The largest `||L x - lambda x||` at the end.
     pub residual: f64,
     /// Whether that is within the tolerance. If not, the last eigenvectors are
-    /// rough, as happens where eigenvalues lie close together.
+    /// inaccurate, as happens for eigenvalues close to each other.
     pub converged: bool,
     /// The clusters of the rows.
     pub kmeans: KMeansFit,
@@ -149,13 +151,13 @@ impl SpectralClustering {
     /// weights. Self loops don't count. The same state of the generator gives
     /// the same bits on any number of threads.
     ///
-    /// A graph of more connected parts than clusters has more eigenvectors of
+    /// A graph of more connected components than clusters has more eigenvectors of
     /// eigenvalue 0 than are used, and which of them these are is arbitrary:
-    /// clusters then follow the small parts. Cluster the largest part alone.
+    /// clusters then separate small components. Cluster the largest component only.
     ///
     /// # Complexity
     /// `O(iterations (60 edges + n w) w)` with w = components plus a half, at
-    /// most; memory `O(n w)` beside the graph.
+    /// most; memory `O(n w)` in addition to the graph.
     ///
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) for a graph without nodes,

@@ -1,5 +1,7 @@
 //! How an autoencoder is trained.
 
+use std::path::PathBuf;
+
 use candle_core::DType;
 use egg_nn::{AdamConfig, Decay};
 use serde::{Deserialize, Serialize};
@@ -7,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::encoder::EncoderConfig;
 use crate::error::{Result, require};
 
-/// Which pairs of nodes the loss looks at.
+/// The pairs of nodes that the loss is a sum over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Likelihood {
@@ -32,7 +34,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The same, as candle says it.
+    /// The corresponding type of candle.
     pub fn dtype(self) -> DType {
         match self {
             Self::Single => DType::F32,
@@ -41,16 +43,26 @@ impl Precision {
     }
 }
 
-/// Stops when the validation AUC has not got better for a while, and goes back to
-/// the best epoch.
+/// Early stopping: training ends when the validation AUC has not improved for a while, and the
+/// parameters of the best epoch are restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopEarly {
-    /// How many validations in a row may be no better.
+    /// The number of validations in a row without improvement after which training ends.
     pub patience: u64,
 }
 
-/// What an autoencoder is trained with. The default is the paper's.
+/// Where a training is saved while it runs, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointConfig {
+    /// The file. A training whose file exists resumes from it.
+    pub path: PathBuf,
+    /// Epochs between two writes; 0 counts as 1. The file is also written at the end of the
+    /// training and when it is cancelled.
+    pub every: u64,
+}
+
+/// Settings of an autoencoder and its training. The default is the paper's.
 ///
 /// ```
 /// use egg_cluster::vgae::{AutoencoderConfig, Likelihood};
@@ -66,17 +78,16 @@ pub struct StopEarly {
 pub struct AutoencoderConfig {
     /// The encoder.
     pub encoder: EncoderConfig,
-    /// Which pairs the loss looks at.
+    /// The pairs that the loss is a sum over.
     pub likelihood: Likelihood,
-    /// What the divergence from the prior counts: the loss is the likelihood's
+    /// The weight of the divergence from the prior: the loss is the likelihood's
     /// plus `beta / n * mean_i KL_i`. Without effect on a GAE.
     pub beta: f64,
-    /// Adam's.
+    /// The learning rate of Adam.
     pub learning_rate: f64,
-    /// How many steps, one on the whole graph each.
+    /// The number of epochs, each one step on the whole graph.
     pub epochs: u64,
-    /// After how many epochs held-out edges are looked at, each time; never if
-    /// 0 or if none are held out.
+    /// Epochs between two validations on held-out edges; 0, or no held-out edges, means none.
     pub validate_every: u64,
     /// Whether to stop before the last epoch. Needs held-out edges.
     pub stop_early: Option<StopEarly>,
@@ -108,7 +119,7 @@ impl AutoencoderConfig {
             "it must be finite and at least 0",
         )?;
         for (name, width) in [("hidden", self.encoder.hidden), ("latent", self.encoder.latent)] {
-            // No allocation by a number in a file alone.
+            // A number in a file must not cause a huge allocation.
             let ok = (1..=1 << 16).contains(&width);
             require(ok, name, width, "a layer has 1 to 65536 columns")?;
         }
@@ -116,7 +127,7 @@ impl AutoencoderConfig {
             self.stop_early.is_none() || self.validate_every > 0,
             "validate_every",
             self.validate_every,
-            "early stopping goes by validations: it must be at least 1",
+            "early stopping needs validations: it must be at least 1",
         )?;
         Ok(())
     }

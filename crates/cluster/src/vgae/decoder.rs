@@ -17,7 +17,7 @@ const PAIRS: usize = 1 << 12;
 /// f64); the probability of an edge is their sigmoid.
 ///
 /// # Errors
-/// [`Error::Pair`] for a node that is not there, [`Error::Layer`] unless `z` is
+/// [`Error::Pair`] for a node out of range, [`Error::Layer`] unless `z` is
 /// f32 or f64, [`Error::Candle`] unless it is a matrix.
 ///
 /// ```
@@ -44,7 +44,7 @@ pub fn link_logits(z: &Tensor, pairs: &[(usize, usize)]) -> Result<Vec<f64>> {
     Ok(blocks.concat())
 }
 
-/// How well an embedding (n x d) tells held-out edges from non-edges.
+/// How well an embedding (n x d) separates held-out edges from non-edges.
 ///
 /// # Errors
 /// As [`link_logits`], and [`Error::Undefined`] if there are none.

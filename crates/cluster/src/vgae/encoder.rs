@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::posterior::Posterior;
 use crate::error::Result;
 
-/// What an encoder is built from.
+/// Settings of an encoder.
 ///
 /// ```
 /// use egg_cluster::vgae::EncoderConfig;

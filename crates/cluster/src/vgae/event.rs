@@ -1,26 +1,18 @@
-//! What happens during training, for whoever wants to know.
+//! The event of a training.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::Ranking;
 
-/// One epoch, when it is done.
+/// A finished epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Epoch {
     /// Counted from 1.
     pub epoch: u64,
-    /// The whole loss, before this epoch's step.
+    /// The training loss, before this epoch's step.
     pub loss: f64,
-    /// Of the held-out edges, after this epoch's step, if it was time to look.
+    /// How well held-out edges are predicted after this epoch's step; `None` in epochs without a
+    /// validation.
     pub validation: Option<Ranking>,
-}
-
-/// Whether to go on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Control {
-    /// On with it.
-    #[default]
-    Continue,
-    /// Stop: training ends with [`Error::Cancelled`](crate::Error::Cancelled).
-    Cancel,
 }

@@ -26,7 +26,7 @@ impl Logistic for f64 {
     }
 }
 
-/// Terms added in f32 before their sum goes on in f64.
+/// Terms added in f32 before the sum is widened to f64.
 const RUN: usize = 1024;
 
 /// Independent sums, so that additions need not wait for each other.
@@ -100,7 +100,7 @@ fn softplus_sigmoid_f32<const FUSED: bool>(x: f32) -> (f32, f32) {
     if x < 0.0 {
         (tail, e * near)
     } else {
-        // Also the way of a NaN.
+        // NaN takes this branch too.
         (x + tail, near)
     }
 }
@@ -128,7 +128,7 @@ fn exp_of_minus<const FUSED: bool>(x: f32) -> f32 {
         0.008_374_899,
         0.001_383_674_2,
     ];
-    // A NaN stays one: a comparison with it is false.
+    // NaN stays NaN: a comparison with it is false.
     let x = if x > 87.0 { 87.0 } else { x };
     let shifted = multiply_add::<FUSED>(x, -std::f32::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
@@ -217,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn polynomials_are_as_good_as_they_say() {
+    fn polynomials_have_the_documented_error() {
         check::<true>();
         check::<false>();
     }
 
     #[test]
-    fn extremes_do_not_overflow() {
+    fn extreme_arguments_do_not_overflow() {
         let mut x = [0.0, 1e30, -1e30, f32::INFINITY, f32::NEG_INFINITY, f32::MAX];
         assert_eq!(
             activate_f32(&mut x[..3]),

@@ -17,13 +17,13 @@ mod task;
 mod tiles;
 mod training;
 
-pub use config::{AutoencoderConfig, Likelihood, Precision, StopEarly};
+pub use config::{AutoencoderConfig, CheckpointConfig, Likelihood, Precision, StopEarly};
 pub use decoder::{link_logits, rank_links};
 pub use encoder::{EncoderConfig, GraphEncoder};
-pub use event::{Control, Epoch};
+pub use event::Epoch;
 pub use exact::exact_likelihood;
 pub use posterior::{MAX_LOG_SIGMA, Posterior};
 pub use sampled::sampled_likelihood;
 pub use target::LinkTarget;
 pub use task::LinkTask;
-pub use training::{Autoencoder, Keep};
+pub use training::Autoencoder;

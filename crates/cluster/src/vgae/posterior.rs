@@ -94,7 +94,7 @@ impl Posterior {
 
 fn limited<T: WithDType>(log_sigma: T) -> f64 {
     let log_sigma = log_sigma.to_f64();
-    // A NaN stays one.
+    // NaN stays NaN.
     if log_sigma > MAX_LOG_SIGMA {
         MAX_LOG_SIGMA
     } else {

@@ -23,7 +23,7 @@ const GROUP: usize = 16;
 /// Into how many ranges of nodes the gradients of second nodes are sorted, at most.
 const RANGES: usize = 256;
 
-/// How many gradients ahead a row is asked for.
+/// How many gradients ahead a row is prefetched.
 const AHEAD: usize = 16;
 
 /// The mean of `softplus(-x)` over the edges plus the mean of `softplus(x)` over
@@ -82,7 +82,7 @@ struct Sampled {
     negatives: Negatives,
 }
 
-/// What the gradient of a second node has of a first one.
+/// A term of the gradient of a second node, from a first one.
 #[derive(Clone, Copy)]
 struct Pull<T> {
     node: u32,
@@ -90,7 +90,7 @@ struct Pull<T> {
     slope: T,
 }
 
-/// What a block of nodes gives besides their own gradients.
+/// The result of a block of nodes, in addition to their own gradients.
 struct Block<T> {
     positives: f64,
     negatives: f64,
@@ -129,7 +129,7 @@ impl ValueAndGradient for Sampled {
                 }
             }
         });
-        // An edge is met at both of its ends.
+        // An edge is visited from both of its nodes.
         let positives = blocks.iter().map(|block| block.positives).sum::<f64>() / 2.0;
         let negatives = blocks.iter().map(|block| block.negatives).sum::<f64>();
         (scale * (positives + negatives), gradient)
@@ -146,7 +146,7 @@ struct Rows<'a, T> {
 
 impl<T: Logistic> Rows<'_, T> {
     /// The pairs whose first node is in a block, edges and non-edges. Writes the
-    /// gradients of these nodes; what second nodes get of non-edges is handed back.
+    /// gradients of these nodes; what second nodes get of non-edges is returned.
     /// (Of edges they get it where they are first themselves.)
     fn run(&self, block: usize, ranges: &Ranges, gradient: &mut [T]) -> Block<T> {
         let Sampled { target, negatives } = self.sampled;
@@ -218,7 +218,7 @@ impl<T: Logistic> Rows<'_, T> {
     }
 }
 
-/// The parts of a list that end where `ends` says.
+/// The parts of a list, by their end positions.
 fn parts<'a>(list: &'a [u32], ends: &'a [usize]) -> impl Iterator<Item = &'a [u32]> {
     let starts = std::iter::once(0).chain(ends.iter().copied());
     starts.zip(ends).map(|(start, end)| &list[start..*end])

@@ -67,12 +67,12 @@ impl LinkTarget {
         self.rows.neighbours.len() / 2
     }
 
-    /// What a positive pair counts, beside 1 for a negative one.
+    /// The weight of a positive pair; a negative one has weight 1.
     pub fn pos_weight(&self) -> f64 {
         self.negatives() / self.positives()
     }
 
-    /// What the mean over all pairs is multiplied with.
+    /// The factor of the mean over all pairs.
     pub fn norm(&self) -> f64 {
         let nodes = self.node_count() as f64;
         nodes * nodes / (2.0 * self.negatives())
@@ -87,8 +87,7 @@ impl LinkTarget {
         nodes * nodes - self.positives()
     }
 
-    /// The nodes that a node is joined to, ascending; none of a node that is not
-    /// there.
+    /// The neighbours of a node, ascending; empty for a node out of range.
     pub fn neighbours(&self, node: usize) -> &[u32] {
         match self.rows.offsets.get(node..) {
             Some(&[start, end, ..]) => &self.rows.neighbours[start..end],

@@ -1,4 +1,4 @@
-//! A graph prepared for training: what is seen, and what is held out.
+//! A graph prepared for training: its training edges and its held-out edges.
 
 use candle_core::{DType, Device};
 use egg_graph::conv::{NodeInput, SparseMatrix};
@@ -41,7 +41,7 @@ impl LinkTask {
 
     /// Holds out a share of the edges for validation and one for testing, with as
     /// many non-edges each (fewer of a dense graph): the paper's are 0.05 and 0.10. Convolutions see the
-    /// training edges alone.
+    /// training edges only.
     ///
     /// # Errors
     /// [`Error::NotOneGraph`], [`Error::NoEdges`], [`Error::NoNonEdges`] of a
@@ -96,7 +96,7 @@ impl LinkTask {
         self.validation.as_ref()
     }
 
-    /// Held-out edges and non-edges to be looked at once.
+    /// Held-out edges and non-edges for the final test.
     pub fn test(&self) -> Option<&LinkPart> {
         self.test.as_ref()
     }
@@ -110,13 +110,13 @@ impl LinkTask {
         )?)
     }
 
-    /// Of all that training sees, held-out pairs among it: early stopping goes by
-    /// them.
+    /// A checksum of everything that training depends on, including the held-out pairs, which
+    /// early stopping uses.
     pub(super) fn fingerprint(&self) -> String {
         format!("{} {}", self.dataset.fingerprint(), self.held_out_checksum())
     }
 
-    /// Tells splits apart: of all pairs that are held out, in order.
+    /// A checksum of the held-out pairs in order, which identifies a split.
     ///
     /// ```
     /// use egg_cluster::vgae::LinkTask;
@@ -135,7 +135,7 @@ impl LinkTask {
     pub fn held_out_checksum(&self) -> String {
         let parts = self.validation.iter().chain(&self.test);
         let pairs = parts.flat_map(|part| part.positive.iter().chain(&part.negative));
-        // FNV-1a: against mistakes, not against forgers.
+        // FNV-1a: detects mistakes, not deliberate forgery.
         let checksum = pairs
             .flat_map(|(a, b)| [*a, *b])
             .fold(0xcbf2_9ce4_8422_2325, |hash: u64, node| {

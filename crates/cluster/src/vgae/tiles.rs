@@ -2,13 +2,13 @@
 //!
 //! `S = sum_ij softplus(z_i . z_j)` over all n^2 ordered pairs, the n diagonal
 //! ones among them, and `dS/dz_i = 2 sum_j sigmoid(z_i . z_j) z_j`. A tile of
-//! logits is made by a product, turned into sigmoids where it lies, and
+//! logits is made by a product, turned into sigmoids in place, and
 //! multiplied with both of its sides' rows: half the tiles do, since the matrix
 //! is symmetric. Nothing larger than a tile per thread is ever stored.
 //!
-//! Tiles are played like the matches of a tournament (the circle method): in a
+//! Tiles are scheduled like the matches of a tournament (the circle method): in a
 //! round no two tiles share a block of nodes, so they can run in parallel and
-//! add to their blocks' gradients in place, and rounds follow each other. Each
+//! add to their blocks' gradients in place, and rounds run one after another. Each
 //! block's sum is therefore added in the same order on any number of threads.
 
 use std::sync::{Mutex, PoisonError};
@@ -73,7 +73,7 @@ struct Block<'a, T> {
 
 impl<T: Logistic> Block<'_, T> {
     fn add(&self, part: &[T]) {
-        // Nobody else holds it in this round; a panic elsewhere is passed on by rayon.
+        // No other tile of this round locks it; rayon propagates a panic on another thread.
         let mut gradient = self.gradient.lock().unwrap_or_else(PoisonError::into_inner);
         for (sum, part) in gradient.iter_mut().zip(part) {
             *sum += part.to_f64();
@@ -95,7 +95,7 @@ impl<T: Logistic> Scratch<T> {
     }
 }
 
-/// Memory of tiles that are done, for those to come: one per thread in the end.
+/// Buffers of finished tiles, reused by later ones: at most one per thread.
 struct Idle<T>(Mutex<Vec<Scratch<T>>>);
 
 impl<T> Idle<T> {
@@ -139,12 +139,12 @@ fn tile<T: Logistic>(
     2.0 * sum
 }
 
-/// How many rounds it takes for every two of `blocks` blocks to meet.
+/// The number of rounds in which every two of `blocks` blocks meet.
 fn rounds(blocks: usize) -> usize {
     blocks
 }
 
-/// Who meets in a round: every pair of blocks once in all rounds, a block with
+/// The pairs of blocks of a round: every pair of blocks once in all rounds, a block with
 /// itself too, and no block twice in one round.
 ///
 /// In round r the blocks a and b with a + b = r modulo the number of blocks meet.
@@ -163,7 +163,7 @@ mod tests {
     use crate::vgae::logistic::softplus_sigmoid;
 
     #[test]
-    fn every_two_blocks_meet_once_and_none_plays_twice_in_a_round() {
+    fn every_pair_of_blocks_meets_once_and_no_block_twice_in_a_round() {
         for blocks in 1..20 {
             let mut met = vec![0; blocks * blocks];
             for round in 0..rounds(blocks) {

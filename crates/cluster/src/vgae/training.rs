@@ -1,34 +1,28 @@
-//! Training an autoencoder, and going on where it was left.
+//! Training an autoencoder, and resuming it from a checkpoint.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use candle_core::{Device, Tensor};
 use egg_graph::conv::NodeInput;
-use egg_nn::{Adam, Checkpoint, EarlyStopping, GeneratorState, Goal, Parameters, Pass, Verdict, backward};
+use egg_nn::{
+    Adam, Checkpoint, EarlyStopping, GeneratorState, Goal, Observer, Parameters, Pass, Verdict, backward,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::config::{AutoencoderConfig, Likelihood};
+use super::config::{AutoencoderConfig, CheckpointConfig, Likelihood};
 use super::decoder::rank_links;
 use super::encoder::GraphEncoder;
-use super::event::{Control, Epoch};
+use super::event::Epoch;
 use super::exact::exact_likelihood;
 use super::sampled::sampled_likelihood;
 use super::task::LinkTask;
 use crate::error::{Error, Result, require};
 use crate::metrics::Ranking;
 
-/// Where a run is kept while it lasts, and how often it is written there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Keep {
-    /// The file. If it is there, training goes on from it.
-    pub path: PathBuf,
-    /// Epochs between two writes; it is written at the end and when cancelled too.
-    pub every: u64,
-}
-
 /// A trained autoencoder.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Autoencoder {
     /// The encoder, with its trained parameters.
     pub encoder: GraphEncoder,
@@ -48,27 +42,26 @@ pub struct Autoencoder {
 }
 
 impl Autoencoder {
-    /// Trains an autoencoder on a graph; `on_epoch` hears of each epoch and may
-    /// cancel.
+    /// Trains an autoencoder on a graph. `observer` receives every epoch and may cancel.
     ///
-    /// The same seed gives the same bits on any number of threads. With `keep` the
-    /// run is written to a file now and then; a run that finds its file there goes
-    /// on from it, to the same bits as without the break.
+    /// The same seed gives the same bits on any number of threads. With a `checkpoint` the
+    /// training is saved to its file; if the file exists, training resumes from it bit for bit.
     ///
     /// # Errors
     /// [`Error::Setting`] for a setting out of its range, [`Error::Graph`] if nodes
-    /// have no features, [`Error::Diverged`], [`Error::Cancelled`],
-    /// [`Error::OtherRun`] if the file is of other data, settings or seed, and
+    /// have no features, [`Error::Diverged`], [`Error::Cancelled`] if the observer cancels,
+    /// [`Error::OtherRun`] if the checkpoint is of other data, settings or seed, and
     /// [`Error::Layer`] if it can't be read or written.
     ///
     /// ```
-    /// use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, Control, LinkTask};
+    /// use egg_cluster::Silent;
+    /// use egg_cluster::vgae::{Autoencoder, AutoencoderConfig, LinkTask};
     /// use egg_graph::{Features, synthetic::karate_club};
     ///
     /// let club = karate_club()?;
     /// let club = club.with_features(Features::one_hot((0..34).collect(), 34)?)?;
     /// let config = AutoencoderConfig { epochs: 20, ..AutoencoderConfig::default() };
-    /// let trained = Autoencoder::train(&LinkTask::all_edges(&club)?, &config, 1, None, &mut |_| Control::Continue)?;
+    /// let trained = Autoencoder::train(&LinkTask::all_edges(&club)?, &config, 1, None, &mut Silent)?;
     /// assert_eq!(trained.embedding.dims(), [34, 16]);
     /// assert!(trained.history[19].loss < trained.history[0].loss);
     /// # Ok::<(), egg_cluster::Error>(())
@@ -77,40 +70,40 @@ impl Autoencoder {
         task: &LinkTask,
         config: &AutoencoderConfig,
         seed: u64,
-        keep: Option<&Keep>,
-        on_epoch: &mut dyn FnMut(&Epoch) -> Control,
+        checkpoint: Option<&CheckpointConfig>,
+        observer: &mut dyn Observer<Epoch>,
     ) -> Result<Self> {
         config.check()?;
         let mut run = Run::begin(task, config, seed)?;
-        let identity = keep.map(|_| run.identity(seed)).transpose()?;
-        let keep = keep.zip(identity.as_ref());
-        if let Some((keep, identity)) = keep
-            && keep.path.exists()
+        let identity = checkpoint.map(|_| run.identity(seed)).transpose()?;
+        let checkpoint = checkpoint.zip(identity.as_ref());
+        if let Some((checkpoint, identity)) = checkpoint
+            && checkpoint.path.exists()
         {
-            run.resume(&keep.path, identity)?;
+            run.resume(&checkpoint.path, identity)?;
         }
         while run.done < config.epochs && !run.stopped {
             let epoch = run.step()?;
-            if let Some((keep, identity)) = keep
-                && run.done.is_multiple_of(keep.every.max(1))
+            if let Some((checkpoint, identity)) = checkpoint
+                && run.done.is_multiple_of(checkpoint.every.max(1))
             {
-                run.save(&keep.path, identity)?;
+                run.save(&checkpoint.path, identity)?;
             }
-            if on_epoch(&epoch) == Control::Cancel {
-                if let Some((keep, identity)) = keep {
-                    run.save(&keep.path, identity)?;
+            if observer.observe(epoch).is_break() {
+                if let Some((checkpoint, identity)) = checkpoint {
+                    run.save(&checkpoint.path, identity)?;
                 }
                 return Err(Error::Cancelled { epochs: run.done });
             }
         }
-        if let Some((keep, identity)) = keep {
-            run.save(&keep.path, identity)?;
+        if let Some((checkpoint, identity)) = checkpoint {
+            run.save(&checkpoint.path, identity)?;
         }
         run.finish()
     }
 }
 
-/// A run between two epochs.
+/// The state of a training between two epochs.
 struct Run<'a> {
     task: &'a LinkTask,
     config: &'a AutoencoderConfig,
@@ -126,7 +119,7 @@ struct Run<'a> {
     stopped: bool,
 }
 
-/// What must be the same for a file to be this run's.
+/// What must be equal for a checkpoint to belong to this training.
 #[derive(serde::Serialize, serde::Deserialize, PartialEq)]
 struct Identity {
     settings: String,
@@ -134,7 +127,7 @@ struct Identity {
     data: String,
 }
 
-/// What a checkpoint keeps beside what [`Checkpoint`] has fields for.
+/// What a checkpoint stores in addition to the fields of [`Checkpoint`].
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Notes {
     identity: Identity,
@@ -143,7 +136,7 @@ struct Notes {
     stopped: bool,
 }
 
-/// The entry of a checkpoint's metadata.
+/// The key of [`Notes`] in a checkpoint's metadata.
 const KEY: &str = "autoencoder";
 
 impl<'a> Run<'a> {

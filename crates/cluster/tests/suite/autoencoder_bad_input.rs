@@ -1,24 +1,22 @@
-//! What is refused, and how.
+//! Bad input of autoencoders is refused.
 
 use approx::assert_abs_diff_eq;
 use candle_core::{DType, Device, Tensor};
-use egg_cluster::Error;
 use egg_cluster::vgae::{
-    Autoencoder, AutoencoderConfig, Control, EncoderConfig, LinkTarget, LinkTask, Posterior, StopEarly,
+    Autoencoder, AutoencoderConfig, EncoderConfig, LinkTarget, LinkTask, Posterior, StopEarly,
     exact_likelihood, link_logits, sampled_likelihood,
 };
+use egg_cluster::{Error, Silent};
 use egg_graph::{Features, Graph, GraphDataset};
 
 use crate::tensors::{communities, normal, random_graph, rng};
 
 fn train(dataset: &GraphDataset, config: &AutoencoderConfig) -> egg_cluster::Result<Autoencoder> {
-    Autoencoder::train(&LinkTask::all_edges(dataset)?, config, 0, None, &mut |_| {
-        Control::Continue
-    })
+    Autoencoder::train(&LinkTask::all_edges(dataset)?, config, 0, None, &mut Silent)
 }
 
 #[test]
-fn embeddings_of_other_nodes_or_types() {
+fn embeddings_of_other_shapes_or_types_are_refused() {
     let target = LinkTarget::new(random_graph(5, 0.5, 1).view()).unwrap();
     let wrong = [
         normal((4, 2), DType::F32, 1),
@@ -55,7 +53,7 @@ fn embeddings_of_other_nodes_or_types() {
 }
 
 #[test]
-fn graphs_without_edges_or_without_anything_else() {
+fn graphs_without_edges_or_without_non_edges_are_refused() {
     let none = Graph::from_edges(3, &[]).unwrap();
     assert!(matches!(
         LinkTarget::new(none.view()),
@@ -118,7 +116,7 @@ fn a_single_non_edge_is_found_as_often_as_there_are_edges() {
 }
 
 #[test]
-fn features_that_are_missing_or_not_numbers() {
+fn missing_or_non_finite_features_are_refused() {
     let bare = GraphDataset::single("bare", random_graph(10, 0.3, 1));
     assert!(matches!(
         train(&bare, &AutoencoderConfig::default()),
@@ -137,7 +135,7 @@ fn features_that_are_missing_or_not_numbers() {
 }
 
 #[test]
-fn settings_out_of_their_range() {
+fn settings_out_of_range_are_refused() {
     let dataset = communities(120, 1);
     let default = AutoencoderConfig::default();
     for config in [

@@ -1,10 +1,12 @@
 //! Training: it learns, it resumes, it can be cancelled, and threads don't matter.
 
-use egg_cluster::Error;
+use std::ops::ControlFlow;
+
 use egg_cluster::vgae::{
-    Autoencoder, AutoencoderConfig, Control, EncoderConfig, Epoch, Keep, Likelihood, LinkTask, Precision,
+    Autoencoder, AutoencoderConfig, CheckpointConfig, EncoderConfig, Epoch, Likelihood, LinkTask, Precision,
     StopEarly,
 };
+use egg_cluster::{Error, Silent};
 
 use crate::tensors::{communities, flat, on_threads, rng};
 
@@ -20,12 +22,8 @@ fn task(nodes: usize) -> LinkTask {
     LinkTask::split(&communities(nodes, 1), 0.05, 0.10, &mut rng(2)).unwrap()
 }
 
-fn go_on(_: &Epoch) -> Control {
-    Control::Continue
-}
-
 fn train(task: &LinkTask, config: &AutoencoderConfig) -> Autoencoder {
-    Autoencoder::train(task, config, 5, None, &mut go_on).unwrap()
+    Autoencoder::train(task, config, 5, None, &mut Silent).unwrap()
 }
 
 /// All that a run gives, to the bit.
@@ -68,7 +66,7 @@ fn every_kind_learns_to_predict_held_out_edges() {
 }
 
 #[test]
-fn seeds_matter_and_threads_do_not() {
+fn results_depend_on_the_seed_and_not_on_the_threads() {
     let task = task(300);
     for config in [
         short(),
@@ -81,13 +79,13 @@ fn seeds_matter_and_threads_do_not() {
         let one = on_threads(1, || bits(&train(&task, &config)));
         assert!(one == on_threads(2, || bits(&train(&task, &config))));
         assert!(one == on_threads(4, || bits(&train(&task, &config))));
-        let other = Autoencoder::train(&task, &config, 6, None, &mut go_on).unwrap();
+        let other = Autoencoder::train(&task, &config, 6, None, &mut Silent).unwrap();
         assert!(one != bits(&other));
     }
 }
 
 #[test]
-fn a_cancelled_run_resumes_to_the_same_bits() {
+fn a_cancelled_training_resumes_bit_for_bit() {
     let task = task(300);
     let folder = tempfile::tempdir().unwrap();
     for (name, config) in [
@@ -104,16 +102,16 @@ fn a_cancelled_run_resumes_to_the_same_bits() {
         ),
     ] {
         let whole = train(&task, &config);
-        let keep = Keep {
+        let checkpoint = CheckpointConfig {
             path: folder.path().join(name),
             every: 5,
         };
         let run = |stop_at: u64| {
-            Autoencoder::train(&task, &config, 5, Some(&keep), &mut |epoch: &Epoch| {
+            Autoencoder::train(&task, &config, 5, Some(&checkpoint), &mut |epoch: Epoch| {
                 if epoch.epoch == stop_at {
-                    Control::Cancel
+                    ControlFlow::Break(())
                 } else {
-                    Control::Continue
+                    ControlFlow::Continue(())
                 }
             })
         };
@@ -127,15 +125,15 @@ fn a_cancelled_run_resumes_to_the_same_bits() {
 }
 
 #[test]
-fn a_file_of_another_run_is_refused() {
+fn a_checkpoint_of_another_run_is_refused() {
     let (task, other) = (task(120), LinkTask::all_edges(&communities(120, 1)).unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let keep = Keep {
+    let checkpoint = CheckpointConfig {
         path: folder.path().join("run"),
         every: 100,
     };
     let run = |task: &LinkTask, config: &AutoencoderConfig, seed: u64| {
-        Autoencoder::train(task, config, seed, Some(&keep), &mut go_on)
+        Autoencoder::train(task, config, seed, Some(&checkpoint), &mut Silent)
     };
     run(&task, &short(), 5).unwrap();
     let refused = |result: egg_cluster::Result<Autoencoder>| matches!(result, Err(Error::OtherRun { .. }));
@@ -146,12 +144,12 @@ fn a_file_of_another_run_is_refused() {
         5
     )));
     assert!(refused(run(&other, &short(), 5)));
-    std::fs::write(&keep.path, "nonsense").unwrap();
+    std::fs::write(&checkpoint.path, "nonsense").unwrap();
     assert!(matches!(run(&task, &short(), 5), Err(Error::Layer(_))));
 }
 
 #[test]
-fn early_stopping_goes_back_to_the_best_epoch() {
+fn early_stopping_restores_the_best_epoch() {
     let config = AutoencoderConfig {
         validate_every: 1,
         stop_early: Some(StopEarly { patience: 4 }),

@@ -13,7 +13,7 @@ use ndarray::{Array2, array};
 use crate::samples::rng;
 
 #[test]
-fn points_that_are_not() {
+fn empty_and_non_finite_points_are_refused() {
     let kmeans = KMeansConfig::new(2).check().unwrap();
     for shape in [(0, 3), (3, 0)] {
         let refused = kmeans.fit(Array2::<f64>::zeros(shape).view(), &mut rng(0));
@@ -43,7 +43,7 @@ fn points_that_are_not() {
 }
 
 #[test]
-fn centres_that_do_not_fit() {
+fn centres_of_other_shapes_are_refused() {
     let kmeans = KMeansConfig::new(2).check().unwrap();
     let points = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
     let wrong = |centres: Array2<f64>| kmeans.fit_from(points.view(), centres.view()).unwrap_err();
@@ -76,7 +76,7 @@ fn centres_that_do_not_fit() {
 }
 
 #[test]
-fn settings_out_of_range() {
+fn settings_out_of_range_are_refused() {
     let good = KMeansConfig::new(2);
     for bad in [
         KMeansConfig { clusters: 0, ..good },
@@ -143,7 +143,7 @@ fn settings_out_of_range() {
 }
 
 #[test]
-fn labels_that_do_not_fit() {
+fn labels_of_another_length_are_refused() {
     assert!(matches!(Contingency::new(&[], &[]), Err(Error::Empty { .. })));
     assert!(matches!(
         Contingency::new(&[1, 2], &[1]),
@@ -165,7 +165,7 @@ fn labels_that_do_not_fit() {
 }
 
 #[test]
-fn graphs_without_an_answer() {
+fn measures_undefined_for_a_graph_are_refused() {
     let bare = Graph::from_edges(3, &[]).unwrap();
     assert!(matches!(Cut::new(&bare, &[0, 1]), Err(Error::Length { .. })));
     let cut = Cut::new(&bare, &[0, 1, 1]).unwrap();
@@ -199,7 +199,7 @@ fn graphs_without_an_answer() {
 }
 
 #[test]
-fn scores_without_an_answer() {
+fn rankings_without_positives_or_negatives_are_refused() {
     assert!(matches!(rank::<f32>(&[], &[1.0]), Err(Error::Undefined { .. })));
     assert!(matches!(rank::<f32>(&[1.0], &[]), Err(Error::Undefined { .. })));
     assert!(matches!(
@@ -211,7 +211,7 @@ fn scores_without_an_answer() {
 }
 
 #[test]
-fn embeddings_that_are_not() {
+fn empty_and_non_finite_embeddings_are_refused() {
     let egg = EggConfig::new(RankRule::Fixed(1)).check().unwrap();
     assert!(matches!(
         egg.embed(Array2::<f32>::zeros((0, 3)).view()),
@@ -240,7 +240,7 @@ fn embeddings_that_are_not() {
 }
 
 #[test]
-fn subspaces_of_different_dimensions() {
+fn subspaces_of_different_dimensions_are_refused() {
     let (plane, line) = (array![[2.0, 0.0], [0.0, 1.0]], array![[1.0, 0.0]]);
     let refused = cluster_subspaces(
         &[plane.view(), line.view()],

@@ -28,7 +28,7 @@ fn same_on_any_number_of_threads<T: PartialEq + std::fmt::Debug + Send>(work: im
 }
 
 #[test]
-fn kmeans() {
+fn kmeans_has_the_same_bits_on_any_number_of_threads() {
     let points = blobs(9_000, 7, 9, 0.7, 1);
     for (starts, start) in [(1, Start::PlusPlus), (5, Start::PlusPlus), (3, Start::Random)] {
         let config = KMeansConfig {
@@ -44,7 +44,7 @@ fn kmeans() {
 }
 
 #[test]
-fn mini_batches() {
+fn mini_batch_kmeans_has_the_same_bits_on_any_number_of_threads() {
     let points = blobs(20_000, 5, 6, 0.7, 2).mapv(|x| x as f32);
     let config = MiniBatchConfig {
         epochs: 3,
@@ -54,7 +54,7 @@ fn mini_batches() {
 }
 
 #[test]
-fn coordinates() {
+fn egg_coordinates_has_the_same_bits_on_any_number_of_threads() {
     let h = normal(3000, 40, 4).mapv(|x| x as f32);
     let egg = EggConfig::new(RankRule::Ratio(0.3)).check().unwrap();
     same_on_any_number_of_threads(|| egg.embed(h.view()).unwrap());
@@ -66,7 +66,7 @@ fn coordinates() {
 }
 
 #[test]
-fn spectral() {
+fn spectral_clustering_has_the_same_bits_on_any_number_of_threads() {
     let model = BlockModel {
         nodes: 3000,
         blocks: 4,

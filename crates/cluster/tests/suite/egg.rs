@@ -28,7 +28,7 @@ fn egg(rank: RankRule) -> egg_cluster::egg::Egg {
 }
 
 #[test]
-fn projectors_are_numpys() {
+fn projectors_equal_numpy() {
     let File { svd } = read("spectral.json");
     for (p, expected) in (1..).zip(&svd.projectors) {
         let found = egg(RankRule::Fixed(p)).embed(svd.h.0.view()).unwrap();
@@ -75,7 +75,7 @@ fn the_projector_and_its_basis_have_the_same_clusters() {
 }
 
 #[test]
-fn weights_and_rows() {
+fn weights_scale_columns_and_normalisation_scales_rows() {
     let h = normal(40, 5, 3);
     let rank = RankRule::Ratio(0.6);
     let flat = egg(rank).embed(h.view()).unwrap();
@@ -121,7 +121,7 @@ fn weights_and_rows() {
 }
 
 #[test]
-fn nothing_zero_rank_one_and_ties() {
+fn zero_rank_one_tied_and_wide_matrices() {
     let zero = egg(RankRule::Ratio(0.8))
         .embed(Array2::<f32>::zeros((5, 3)).view())
         .unwrap();
@@ -172,7 +172,7 @@ fn a_ratio_counts_columns_not_nodes() {
 }
 
 #[test]
-fn settings_travel_through_json() {
+fn settings_round_trip_through_json() {
     for rank in [
         RankRule::Fixed(3),
         RankRule::Ratio(0.5),
@@ -193,11 +193,49 @@ fn settings_travel_through_json() {
     }
 }
 
+#[test]
+fn weightings_round_trip_through_text() {
+    for weighting in [
+        Weighting::Flat,
+        Weighting::Spectral(1.0),
+        Weighting::Spectral(0.1),
+        Weighting::Spectral(-2.5e-7),
+    ] {
+        assert_eq!(weighting.to_string().parse::<Weighting>().unwrap(), weighting);
+    }
+    assert_eq!(Weighting::Flat.to_string(), "flat");
+    assert_eq!(Weighting::Spectral(1.0).to_string(), "spectral:1");
+    for (text, alpha) in [
+        ("spectral", 1.0),
+        ("spectral=2", 2.0),
+        ("spectral:.5", 0.5),
+        ("spectral:+3", 3.0),
+    ] {
+        assert_eq!(text.parse::<Weighting>().unwrap(), Weighting::Spectral(alpha));
+    }
+    for text in [
+        "",
+        "Flat",
+        "flat:1",
+        "flat:",
+        "spectral:",
+        "spectral:x",
+        "spectral:nan",
+        "spectral:inf",
+        "spectral:1e999",
+        "spectral:1:2",
+        "energy:1",
+    ] {
+        let refused = text.parse::<Weighting>().unwrap_err().to_string();
+        assert!(refused.contains("write flat, or spectral:X"), "{refused}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn coordinates_are_orthonormal_and_follow_the_rows(
+    fn coordinates_are_orthonormal_and_equivariant_to_row_order(
         seed in 0u64..1000, rows in 2usize..40, columns in 1usize..10, exponent in -60i32..60,
     ) {
         let h = normal(rows, columns, seed).mapv(|x| (x * 2f64.powi(exponent)) as f32);
@@ -206,8 +244,8 @@ proptest! {
         prop_assert!(abs_diff_eq!(u.t().dot(u), Array2::eye(found.choice.p), epsilon = 1e-9));
         let mut order: Vec<usize> = (0..rows).collect();
         order.rotate_left(rows / 2);
-        let turned = egg(RankRule::Relative(0.05)).embed(h.select(ndarray::Axis(0), &order).view()).unwrap();
-        let (p, q) = (u.dot(&u.t()), turned.coordinates.dot(&turned.coordinates.t()));
+        let permuted = egg(RankRule::Relative(0.05)).embed(h.select(ndarray::Axis(0), &order).view()).unwrap();
+        let (p, q) = (u.dot(&u.t()), permuted.coordinates.dot(&permuted.coordinates.t()));
         for (i, a) in order.iter().enumerate() {
             for (j, b) in order.iter().enumerate() {
                 prop_assert!(abs_diff_eq!(p[(*a, *b)], q[(i, j)], epsilon = 1e-7));

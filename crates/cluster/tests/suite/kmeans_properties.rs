@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::samples::{blobs, normal, plain_lloyd, rng, same_partition};
 
 #[test]
-fn bounds_skip_nothing_that_matters() {
+fn bounds_give_the_labels_of_the_plain_iteration() {
     for (seed, (rows, columns, clusters, spread)) in [
         (500, 2, 3, 1.0),
         (500, 2, 3, 8.0),
@@ -42,7 +42,7 @@ fn bounds_skip_nothing_that_matters() {
 }
 
 #[test]
-fn groups_that_are_apart_are_found() {
+fn separated_groups_are_found() {
     for (start, seed) in [(Start::PlusPlus, 0), (Start::PlusPlus, 1), (Start::Random, 2)] {
         let points = blobs(600, 8, 6, 10.0, 5);
         let config = KMeansConfig {
@@ -95,7 +95,7 @@ fn as_many_clusters_as_points() {
 }
 
 #[test]
-fn any_scale_works() {
+fn clusters_do_not_depend_on_the_scale() {
     let points = blobs(200, 3, 4, 6.0, 3);
     let kmeans = KMeansConfig::new(4).check().unwrap();
     let plain = kmeans.fit(points.view(), &mut rng(7)).unwrap();
@@ -127,7 +127,7 @@ fn many_runs_are_no_worse_than_one() {
 }
 
 #[test]
-fn settings_travel_through_json() {
+fn settings_round_trip_through_json() {
     let config = KMeansConfig {
         tolerance: 1e-3,
         start: Start::Random,

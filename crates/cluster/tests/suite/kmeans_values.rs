@@ -25,7 +25,7 @@ struct File {
 }
 
 #[test]
-fn from_the_same_start_it_finds_what_scikit_learn_finds() {
+fn from_the_same_start_kmeans_equals_scikit_learn() {
     let file: File = read("kmeans.json");
     assert!(file.cases.len() > 10);
     for (name, case) in &file.cases {

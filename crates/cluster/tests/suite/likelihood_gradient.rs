@@ -32,7 +32,7 @@ fn gradient(z: &Tensor, function: impl Fn(&Tensor) -> Tensor) -> Tensor {
 }
 
 #[test]
-fn the_exact_likelihood_against_differences() {
+fn the_exact_likelihood_has_the_gradient_of_finite_differences() {
     let target = LinkTarget::new(random_graph(13, 0.3, 1).view()).unwrap();
     let z = normal((13, 3), DType::F64, 2);
     let expected = differences(&z, |z| scalar(&exact_likelihood(z, &target).unwrap()));
@@ -41,7 +41,7 @@ fn the_exact_likelihood_against_differences() {
 }
 
 #[test]
-fn the_sampled_likelihood_against_differences() {
+fn the_sampled_likelihood_has_the_gradient_of_finite_differences() {
     // More than one range of nodes and, with 9,000 edges, more than one block.
     for (nodes, chance, width) in [(13, 0.3, 3), (300, 0.2, 1)] {
         let target = LinkTarget::new(random_graph(nodes, chance, 1).view()).unwrap();
@@ -53,7 +53,7 @@ fn the_sampled_likelihood_against_differences() {
 }
 
 #[test]
-fn a_large_sampled_likelihood_along_a_direction() {
+fn a_large_sampled_likelihood_has_the_directional_derivative_of_finite_differences() {
     // Enough nodes for ranges of first nodes, and several blocks.
     let nodes = 70_000;
     let edges: Vec<_> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
@@ -72,7 +72,7 @@ fn a_large_sampled_likelihood_along_a_direction() {
 }
 
 #[test]
-fn a_sample_against_differences() {
+fn a_posterior_sample_has_the_gradient_of_finite_differences() {
     // One entry above the limit: its noise is that of the limit, its gradient 0.
     let mu = normal((4, 3), DType::F64, 1);
     let log_sigma = normal((4, 3), DType::F64, 2);
@@ -94,7 +94,7 @@ fn a_sample_against_differences() {
 }
 
 #[test]
-fn samples_have_the_means_and_deviations_they_should() {
+fn samples_have_the_means_and_deviations_of_the_posterior() {
     let nodes = 20_000;
     let mu = Tensor::full(2f64, (nodes, 1), &Device::Cpu).unwrap();
     let log_sigma = Tensor::full(0.5f64.ln(), (nodes, 1), &Device::Cpu).unwrap();

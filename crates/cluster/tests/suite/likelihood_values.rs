@@ -66,7 +66,7 @@ fn tolerance(dtype: DType) -> f64 {
 }
 
 #[test]
-fn the_exact_likelihood_is_dense_pytorchs() {
+fn the_exact_likelihood_equals_dense_pytorch() {
     for case in fixture().likelihood {
         let graph = Graph::from_edges(case.nodes, &case.edges).unwrap();
         let target = LinkTarget::new(graph.view()).unwrap();
@@ -88,7 +88,7 @@ fn the_exact_likelihood_is_dense_pytorchs() {
 }
 
 #[test]
-fn the_divergence_is_pytorch_geometrics_with_its_limit() {
+fn the_divergence_equals_pytorch_geometric_with_its_limit() {
     let case = fixture().divergence;
     for dtype in [DType::F32, DType::F64] {
         let mu = Var::from_tensor(&case.mu.tensor(dtype)).unwrap();
@@ -105,7 +105,7 @@ fn the_divergence_is_pytorch_geometrics_with_its_limit() {
 }
 
 #[test]
-fn a_whole_step_is_dense_pytorchs() {
+fn a_whole_step_equals_dense_pytorch() {
     let case = fixture().model;
     let graph = Graph::from_edges(case.nodes, &case.edges).unwrap();
     let target = LinkTarget::new(graph.view()).unwrap();

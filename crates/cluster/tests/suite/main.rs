@@ -20,6 +20,7 @@ mod metrics_values;
 mod mini_batch;
 mod node_clustering;
 mod randomised;
+mod repetitions;
 mod spectral;
 mod tuning;
 mod wiki_cs;

@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn nodes_without_a_class_are_left_out() {
+fn nodes_without_a_class_are_ignored() {
     let known = [0u32, 1, 1, 2, 0];
     let classes: Vec<Option<u32>> = known
         .iter()
@@ -94,7 +94,7 @@ fn nodes_without_a_class_are_left_out() {
 /// An absolute time is no assertion of this project, but orders of magnitude
 /// are: counting that is not linear would take hours here.
 #[test]
-fn a_million_points_are_counted_at_once() {
+fn a_million_points_are_counted_quickly() {
     let points = 1_000_000;
     let mut rng = rng(0);
     let classes: Vec<u32> = (0..points).map(|_| rng.random_range(0..10)).collect();

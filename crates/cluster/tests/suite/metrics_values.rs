@@ -49,7 +49,7 @@ struct RankingCase {
 }
 
 #[test]
-fn agreement_is_scikit_learns() {
+fn agreement_equals_scikit_learn() {
     let file: File = read("metrics.json");
     assert!(file.agreement.len() > 10);
     for (name, case) in &file.agreement {
@@ -76,7 +76,7 @@ fn agreement_is_scikit_learns() {
 }
 
 #[test]
-fn structure_is_networkxs() {
+fn structure_equals_networkx() {
     let file: File = read("metrics.json");
     for (name, case) in &file.structure {
         let graph = Graph::from_weighted_edges(case.nodes, &case.edges).unwrap();
@@ -98,7 +98,7 @@ fn structure_is_networkxs() {
 }
 
 #[test]
-fn weights_of_one_are_no_weights() {
+fn edge_weights_of_one_equal_no_weights() {
     let file: File = read("metrics.json");
     let case = &file.structure["plain"];
     let edges: Vec<(usize, usize)> = case.edges.iter().map(|edge| (edge.0, edge.1)).collect();
@@ -107,7 +107,7 @@ fn weights_of_one_are_no_weights() {
 }
 
 #[test]
-fn rankings_are_scikit_learns() {
+fn rankings_equal_scikit_learn() {
     let file: File = read("metrics.json");
     for (name, case) in &file.ranking {
         let found = rank(&case.positives, &case.negatives).unwrap();

@@ -6,7 +6,7 @@ use ndarray::Array2;
 use crate::samples::{blobs, rng, same_partition};
 
 #[test]
-fn it_comes_close_to_all_rows_at_once() {
+fn mini_batch_inertia_is_close_to_that_of_full_kmeans() {
     let points = blobs(20_000, 4, 6, 3.0, 1);
     let whole = KMeansConfig::new(6)
         .check()
@@ -30,7 +30,7 @@ fn it_comes_close_to_all_rows_at_once() {
 }
 
 #[test]
-fn a_batch_larger_than_the_data_is_all_of_it() {
+fn a_batch_larger_than_the_data_uses_every_row() {
     let points = blobs(60, 2, 3, 9.0, 2);
     let config = MiniBatchConfig {
         batch: 1000,
@@ -42,7 +42,7 @@ fn a_batch_larger_than_the_data_is_all_of_it() {
 }
 
 #[test]
-fn rare_groups_get_their_centre() {
+fn rare_groups_get_a_centre() {
     // One row in a hundred is far away; centres that starve are put elsewhere.
     let points = Array2::from_shape_fn((5000, 1), |(row, _)| {
         if row % 100 == 0 {
@@ -61,7 +61,7 @@ fn rare_groups_get_their_centre() {
 }
 
 #[test]
-fn equal_points_and_extreme_scales_do_no_harm() {
+fn equal_points_and_extreme_scales_are_clustered() {
     let equal = Array2::<f64>::from_elem((500, 2), 3.0);
     let found = MiniBatchConfig::new(4)
         .check()
@@ -87,7 +87,7 @@ fn equal_points_and_extreme_scales_do_no_harm() {
 }
 
 #[test]
-fn settings_travel_through_json() {
+fn settings_round_trip_through_json() {
     let config: MiniBatchConfig = serde_json::from_str(r#"{"clusters": 8, "batch": 4096}"#).unwrap();
     assert_eq!(
         config,

@@ -1,12 +1,14 @@
 //! The pipeline from a graph to clusters.
 
-use egg_cluster::Error;
+use std::ops::ControlFlow;
+
 use egg_cluster::egg::{EggConfig, Weighting};
 use egg_cluster::pipeline::{
     Clusterer, ClusteringEvent, Coordinates, FeatureUse, Links, NodeClustering, NodeClusteringConfig,
     NodeClusters, Preset,
 };
-use egg_cluster::vgae::{Control, Keep, Likelihood};
+use egg_cluster::vgae::{CheckpointConfig, Likelihood};
+use egg_cluster::{Error, Silent};
 use egg_geometry::RankRule;
 use egg_graph::{Graph, GraphDataset};
 
@@ -19,11 +21,11 @@ fn paper(epochs: u64) -> NodeClusteringConfig {
 }
 
 fn run(config: NodeClusteringConfig, dataset: &GraphDataset) -> egg_cluster::Result<NodeClusters> {
-    NodeClustering::new(config)?.run(dataset, None, &mut |_| Control::Continue)
+    NodeClustering::new(config)?.run(dataset, None, &mut Silent)
 }
 
 #[test]
-fn communities_are_found_again() {
+fn planted_communities_are_recovered() {
     let dataset = communities(800, 3);
     let spectral = EggConfig {
         weighting: Weighting::Spectral(1.0),
@@ -79,7 +81,7 @@ fn bits(found: &NodeClusters) -> Vec<u64> {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn results_do_not_depend_on_the_threads() {
     let dataset = communities(300, 4);
     for likelihood in [Likelihood::Exact, Likelihood::NegativeSampling] {
         let mut config = paper(15);
@@ -91,19 +93,19 @@ fn threads_do_not_matter() {
 }
 
 #[test]
-fn a_cancelled_clustering_resumes_to_the_same_bits() {
+fn a_cancelled_clustering_resumes_bit_for_bit() {
     let dataset = communities(200, 4);
     let clustering = NodeClustering::new(paper(12)).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let keep = Keep {
+    let checkpoint = CheckpointConfig {
         path: folder.path().join("run"),
         every: 4,
     };
     let mut events = Vec::new();
     let whole = clustering
         .run(&dataset, None, &mut |event| {
-            events.push(*event);
-            Control::Continue
+            events.push(event);
+            ControlFlow::Continue(())
         })
         .unwrap();
     assert!(matches!(events[0], ClusteringEvent::Prepared { nodes: 200, .. }));
@@ -116,28 +118,26 @@ fn a_cancelled_clustering_resumes_to_the_same_bits() {
             ClusteringEvent::Clustered { .. }
         ]
     ));
-    // Cancelled several times, each time going on from where it was.
+    // Cancelled several times, each time resuming from the checkpoint.
     for limit in [1, 4, 2, 6] {
         let mut seen = 0;
-        let cancelled = clustering.run(&dataset, Some(&keep), &mut |_| {
+        let cancelled = clustering.run(&dataset, Some(&checkpoint), &mut |_| {
             seen += 1;
             match seen == limit {
-                true => Control::Cancel,
-                false => Control::Continue,
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         });
         assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
     }
-    let again = clustering
-        .run(&dataset, Some(&keep), &mut |_| Control::Continue)
-        .unwrap();
+    let again = clustering.run(&dataset, Some(&checkpoint), &mut Silent).unwrap();
     assert!(bits(&again) == bits(&whole));
     assert_eq!(again.history, whole.history);
     assert_eq!(again.report.agreement, whole.report.agreement);
 }
 
 #[test]
-fn bad_settings_and_graphs() {
+fn bad_settings_and_graphs_are_refused() {
     let dataset = communities(120, 1);
     let refused = |config: NodeClusteringConfig| {
         let result = run(config, &dataset);
@@ -191,17 +191,17 @@ fn bad_settings_and_graphs() {
         ..paper(1)
     };
     assert!(run(three, &bare).is_err());
-    let told_apart = NodeClusteringConfig {
+    let identity = NodeClusteringConfig {
         features: FeatureUse::Identity,
         ..three
     };
-    let found = run(told_apart, &bare).unwrap();
+    let found = run(identity, &bare).unwrap();
     assert!(found.report.agreement.is_none() && found.report.modularity.is_some());
     assert!("papre".parse::<Preset>().is_err());
 }
 
 #[test]
-fn an_embedding_of_zeros_is_named() {
+fn an_embedding_of_zeros_is_refused() {
     let graph = Graph::from_edges(6, &[(0, 1), (1, 2), (3, 4), (4, 5), (0, 2), (3, 5)]).unwrap();
     let features = egg_graph::Features::dense(ndarray::Array2::zeros((6, 4))).unwrap();
     let dataset = GraphDataset::single("blank", graph.with_features(features).unwrap());

@@ -22,7 +22,7 @@ fn with_values(rows: usize, columns: usize, values: &[f64], seed: u64) -> Array2
 }
 
 #[test]
-fn leading_values_and_projectors_are_the_exact_ones() {
+fn leading_values_and_projectors_equal_the_exact_ones() {
     let values: Vec<f64> = (0..60).map(|i| 10.0 * 0.8f64.powi(i)).collect();
     for (rows, columns) in [(300, 120), (90, 1500)] {
         let a = with_values(rows, columns, &values, 5);
@@ -44,7 +44,7 @@ fn leading_values_and_projectors_are_the_exact_ones() {
 }
 
 #[test]
-fn egg_of_wide_rows_is_the_exact_one() {
+fn egg_of_wide_rows_equals_the_exact_one() {
     let values: Vec<f64> = [9.0, 8.0, 7.0, 6.0]
         .into_iter()
         .chain((0..40).map(|i| 0.5 * 0.9f64.powi(i)))
@@ -111,7 +111,7 @@ fn sparse_and_dense_agree() {
 }
 
 #[test]
-fn low_rank_zero_and_rules_it_cannot_follow() {
+fn low_rank_zero_and_unsupported_rank_rules() {
     let svd = RandomisedConfig::new(6).check().unwrap();
     let low = with_values(80, 50, &[3.0, 2.0], 9);
     let map = DenseMap::new(low.view()).unwrap();

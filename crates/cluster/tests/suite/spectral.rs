@@ -29,7 +29,7 @@ struct Case {
 }
 
 #[test]
-fn eigenvalues_embedding_and_clusters_are_scikit_learns() {
+fn eigenvalues_embedding_and_clusters_equal_scikit_learn() {
     let file: File = read("spectral.json");
     for (name, case) in &file.cases {
         let graph = Graph::from_weighted_edges(case.nodes, &case.edges).unwrap();
@@ -79,7 +79,7 @@ fn blocks_of_a_large_graph_are_found() {
 }
 
 #[test]
-fn parts_isolated_nodes_and_tiny_graphs() {
+fn disconnected_graphs_isolated_nodes_and_tiny_graphs_are_clustered() {
     // Three parts, three eigenvalues 0, three clusters.
     let edges: Vec<(usize, usize)> = (0..90)
         .flat_map(|i| [(i, i / 30 * 30 + (i + 1) % 30), (i, i / 30 * 30 + (i + 7) % 30)])

@@ -1,9 +1,11 @@
 //! Settings chosen without labels.
 
 use approx::assert_abs_diff_eq;
+use std::ops::ControlFlow;
+
 use egg_cluster::Error;
+use egg_cluster::Silent;
 use egg_cluster::pipeline::{Coordinates, FeatureUse, Grid, NodeClustering, Preset, Tuning, tune};
-use egg_cluster::vgae::Control;
 use egg_graph::synthetic::BlockModel;
 use egg_graph::{GraphDataset, Labels};
 use rand::SeedableRng;
@@ -29,7 +31,7 @@ fn grid() -> Grid {
 
 fn tuned(dataset: &GraphDataset) -> Tuning {
     let base = Preset::Paper.config();
-    tune(&[dataset], &grid(), &base, &[0, 1], &mut |_| Control::Continue).unwrap()
+    tune(&[dataset], &grid(), &base, &[0, 1], &mut Silent).unwrap()
 }
 
 #[test]
@@ -42,12 +44,12 @@ fn labels_change_nothing_but_the_number_of_clusters() {
     let graph = graph
         .with_node_labels(Labels::new(&wrong, names).unwrap())
         .unwrap();
-    let lied_to = GraphDataset::single("lied to", graph);
-    assert_eq!(tuned(&truth), tuned(&lied_to));
+    let mislabelled = GraphDataset::single("mislabelled", graph);
+    assert_eq!(tuned(&truth), tuned(&mislabelled));
 }
 
 #[test]
-fn the_best_by_each_criterion_is_taken_and_all_are_told() {
+fn the_best_by_each_criterion_is_chosen_and_all_are_reported() {
     let truth = dataset();
     let tuning = tuned(&truth);
     assert_eq!(tuning.trainings.len(), 4);
@@ -84,19 +86,19 @@ fn the_best_by_each_criterion_is_taken_and_all_are_told() {
         config.seed = seed;
         let found = NodeClustering::new(config)
             .unwrap()
-            .run(&truth, None, &mut |_| Control::Continue);
+            .run(&truth, None, &mut Silent);
         sum += found.unwrap().report.modularity.unwrap();
     }
     assert_abs_diff_eq!(sum / 2.0, best, epsilon = 1e-12);
 }
 
 #[test]
-fn an_epoch_of_a_longer_training_scores_as_a_training_of_its_own() {
+fn an_epoch_of_a_longer_training_scores_like_a_separate_training() {
     let truth = dataset();
     let base = Preset::Paper.config();
     let scores = |epochs: Vec<u64>| {
         let grid = Grid { epochs, ..grid() };
-        let tuning = tune(&[&truth], &grid, &base, &[4], &mut |_| Control::Continue).unwrap();
+        let tuning = tune(&[&truth], &grid, &base, &[4], &mut Silent).unwrap();
         let of_six = tuning.trainings.iter().filter(|tried| tried.epochs == 6);
         of_six.map(|tried| tried.roc_auc.to_bits()).collect::<Vec<_>>()
     };
@@ -104,10 +106,9 @@ fn an_epoch_of_a_longer_training_scores_as_a_training_of_its_own() {
 }
 
 #[test]
-fn nothing_to_choose_from_is_refused_and_cancelling_cancels() {
+fn an_empty_grid_is_refused_and_an_observer_cancels() {
     let truth = dataset();
     let base = Preset::Paper.config();
-    let go_on = &mut |_: &_| Control::Continue;
     for bad in [
         Grid {
             features: vec![],
@@ -122,23 +123,23 @@ fn nothing_to_choose_from_is_refused_and_cancelling_cancels() {
             ..grid()
         },
     ] {
-        let refused = tune(&[&truth], &bad, &base, &[0], go_on);
+        let refused = tune(&[&truth], &bad, &base, &[0], &mut Silent);
         assert!(matches!(refused, Err(Error::Setting { .. })), "{refused:?}");
     }
     assert!(matches!(
-        tune(&[&truth], &grid(), &base, &[], go_on),
+        tune(&[&truth], &grid(), &base, &[], &mut Silent),
         Err(Error::Setting { .. })
     ));
     assert!(matches!(
-        tune(&[], &grid(), &base, &[0], go_on),
+        tune(&[], &grid(), &base, &[0], &mut Silent),
         Err(Error::Setting { .. })
     ));
-    let cancelled = tune(&[&truth], &grid(), &base, &[0], &mut |_| Control::Cancel);
+    let cancelled = tune(&[&truth], &grid(), &base, &[0], &mut |_| ControlFlow::Break(()));
     assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
 }
 
 #[test]
-fn the_preset_is_what_was_chosen() {
+fn the_tuned_preset_is_the_recorded_choice() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../docs/results/cluster/tuning.json"

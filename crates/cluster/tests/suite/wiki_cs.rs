@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
+use egg_cluster::Silent;
 use egg_cluster::egg::EggConfig;
 use egg_cluster::pipeline::{Coordinates, NodeClustering, Preset};
-use egg_cluster::vgae::{Control, Likelihood};
+use egg_cluster::vgae::Likelihood;
 use egg_datasets::DataFolders;
 use egg_geometry::RankRule;
 use egg_graph::{Cache, ReadOptions};
@@ -71,7 +72,7 @@ fn file() -> String {
 }
 
 #[test]
-fn a_file_of_the_same_shape_is_clustered_from_its_name() {
+fn a_file_of_the_same_shape_is_clustered_by_its_registered_name() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("wiki_cs")).unwrap();
     std::fs::write(folder.path().join("wiki_cs/data.json"), file()).unwrap();
@@ -83,13 +84,11 @@ fn a_file_of_the_same_shape_is_clustered_from_its_name() {
     );
 
     for likelihood in [Likelihood::Exact, Likelihood::NegativeSampling] {
-        let mut config = Preset::Paper.config_for("Wiki-CS");
+        let mut config = Preset::Paper.config();
         config.autoencoder.epochs = 40;
         config.autoencoder.likelihood = likelihood;
         let clustering = NodeClustering::new(config).unwrap();
-        let embedding = clustering
-            .embed(&dataset, None, &mut |_| Control::Continue)
-            .unwrap();
+        let embedding = clustering.embed(&dataset, None, &mut Silent).unwrap();
         for coordinates in [
             Coordinates::Plain {
                 normalise_rows: false,

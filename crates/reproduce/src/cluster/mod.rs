@@ -1,4 +1,4 @@
-//! Table 5: nodes clustered by k-means on what an autoencoder makes of them, with EGG and without.
+//! Table 5: k-means on the node embeddings of an autoencoder, with EGG and without.
 
 mod preset;
 pub mod record;
@@ -8,11 +8,13 @@ pub mod tune;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-use std::time::Instant;
 
+use egg_cluster::Silent;
 use egg_cluster::egg::{EggConfig, Weighting};
-use egg_cluster::pipeline::{ClusterReport, Coordinates, Links, NodeClustering, NodeClusteringConfig};
-use egg_cluster::vgae::{Control, LinkTask};
+use egg_cluster::pipeline::{
+    self, ClusterReport, Coordinates, Links, Method, NodeClusteringConfig, Repetitions,
+};
+use egg_cluster::vgae::LinkTask;
 use egg_geometry::RankRule;
 use egg_graph::GraphDataset;
 use egg_results::Summary;
@@ -25,7 +27,7 @@ use crate::{data, provenance};
 pub use preset::PresetName;
 use record::{ClusterRecord, Data, Repetition, Subject};
 
-/// In the order in which they are run if none is named.
+/// The data sets of the table, in the order in which they run if none is named.
 pub const DATASETS: [&str; 5] = ["Cora", "Citeseer", "Pubmed", "Coauthor-CS", "Wiki-CS"];
 
 /// The row of plain k-means.
@@ -58,32 +60,21 @@ fn methods(config: &NodeClusteringConfig) -> BTreeMap<String, Coordinates> {
     methods
 }
 
-/// One training, clustered by each method.
-fn repeat(
-    dataset: &GraphDataset,
-    config: NodeClusteringConfig,
-    methods: &BTreeMap<String, Coordinates>,
-    revision: &str,
-) -> Result<Repetition> {
-    let begin = Instant::now();
-    let clustering = NodeClustering::new(config)?;
-    let embedding = clustering.embed(dataset, None, &mut |_| Control::Continue)?;
-    let cluster = |(name, coordinates): (&String, &Coordinates)| {
-        let (_, report) = clustering.cluster(&embedding, coordinates)?;
-        Ok((name.clone(), report))
-    };
-    let reports: std::result::Result<_, egg_cluster::Error> = methods.iter().map(cluster).collect();
-    Ok(Repetition {
-        seed: config.seed,
+/// A repetition as it is recorded.
+fn recorded(repetition: pipeline::Repetition, methods: &[Method], revision: &str) -> Repetition {
+    let named = methods.iter().map(|method| method.name.clone());
+    let reports = repetition.clusterings.iter().map(|clusters| clusters.report);
+    Repetition {
+        seed: repetition.seed,
         revision: revision.to_owned(),
         machine: provenance::processor(),
         arithmetic: provenance::machine().arithmetic,
         threads: rayon::current_num_threads(),
-        validation: embedding.validation,
-        test: embedding.test,
-        methods: reports?,
-        seconds: begin.elapsed().as_secs_f64(),
-    })
+        validation: repetition.embedding.validation,
+        test: repetition.embedding.test,
+        methods: named.zip(reports).collect(),
+        seconds: repetition.seconds,
+    }
 }
 
 /// What a record of this preset on these data is about, and the checksum of its held-out edges.
@@ -92,7 +83,7 @@ fn repeat(
 /// If the edges can't be split.
 pub fn subject(name: &str, preset: PresetName, dataset: &GraphDataset) -> Result<(Subject, Option<String>)> {
     // By the name that was asked for: a file may be called otherwise.
-    let config = preset.config(name);
+    let config = preset.config(name)?;
     let subject = Subject {
         table: "cluster".to_owned(),
         dataset: name.to_lowercase(),
@@ -139,7 +130,17 @@ pub fn run(
     );
     let (subject, split) = subject(name, preset, &dataset)?;
     let mut record = ClusterRecord::open(folder, subject, split)?;
-    for seed in seeds {
+    let methods = record.subject.methods.iter();
+    let methods = methods.map(|(name, coordinates)| Method {
+        name: name.clone(),
+        coordinates: *coordinates,
+    });
+    let config = NodeClusteringConfig {
+        seed: seeds.start,
+        ..record.subject.config
+    };
+    let repetitions = Repetitions::new(config, methods.collect(), seeds.clone().count());
+    for (index, seed) in seeds.enumerate() {
         if record.has(seed) {
             eprintln!("seed {seed}: already there");
             continue;
@@ -148,11 +149,8 @@ pub fn run(
             eprintln!("the time is up before seed {seed}: call again to go on");
             break;
         }
-        let config = NodeClusteringConfig {
-            seed,
-            ..record.subject.config
-        };
-        let repetition = repeat(&dataset, config, &record.subject.methods, revision)?;
+        let repetition = repetitions.run_one(index, &dataset, &mut Silent)?;
+        let repetition = recorded(repetition, &repetitions.methods, revision);
         let auc = repetition.test.map_or(f64::NAN, |test| test.roc_auc);
         eprintln!("seed {seed}: {:.1} s, test AUC {auc:.4}", repetition.seconds);
         record.add(folder, repetition)?;

@@ -1,12 +1,14 @@
-//! A preset, and what is other than it says.
+//! Presets with variants: `paper`, `tuned`, `paper-sampled`, `paper-raw`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use egg_cluster::pipeline::{FeatureUse, NodeClusteringConfig, Preset};
 use egg_cluster::vgae::Likelihood;
+use egg_datasets::Registry;
+use serde_json::{Value, json};
 
-/// What a record is called by: `paper`, `tuned`, `paper-sampled`, `paper-raw`.
+/// A preset and its variants, by the name that records have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PresetName {
     preset: Preset,
@@ -17,16 +19,33 @@ pub struct PresetName {
 }
 
 impl PresetName {
-    /// The settings for a data set of this name.
-    pub fn config(self, dataset: &str) -> NodeClusteringConfig {
-        let mut config = self.preset.config_for(dataset);
+    /// The settings for a registered data set.
+    ///
+    /// # Errors
+    /// If what the data set changes does not fit the settings.
+    pub fn config(self, dataset: &str) -> egg_cluster::Result<NodeClusteringConfig> {
+        let mut config = self.preset.config();
+        if let Some(overrides) = preset_overrides(self.preset, dataset) {
+            config = config.with_overrides(&overrides)?;
+        }
         if self.raw {
             config.features = FeatureUse::Raw;
         }
         if self.sampled {
             config.autoencoder.likelihood = Likelihood::NegativeSampling;
         }
-        config
+        Ok(config)
+    }
+}
+
+/// What a registered data set changes in the preset.
+///
+/// Coauthor-CS has counts of words, which the paper's code reads as 0 and 1.
+fn preset_overrides(preset: Preset, dataset: &str) -> Option<Value> {
+    let entry = Registry::builtin().get(dataset).ok()?;
+    match (preset, entry.name.as_str()) {
+        (Preset::Paper, "Coauthor-CS") => Some(json!({"features": "binary"})),
+        _ => None,
     }
 }
 
@@ -71,11 +90,26 @@ mod tests {
         ] {
             let preset: PresetName = name.parse().unwrap();
             assert_eq!(preset.to_string(), name);
-            let config = preset.config("Coauthor-CS");
+            let config = preset.config("Coauthor-CS").unwrap();
             assert_eq!(preset.raw, config.features == FeatureUse::Raw, "{name}");
             let sampled = config.autoencoder.likelihood == Likelihood::NegativeSampling;
             assert_eq!(preset.sampled, sampled, "{name}");
         }
         assert!("raw".parse::<PresetName>().is_err());
+    }
+
+    #[test]
+    fn only_coauthor_cs_under_paper_has_binary_features() {
+        let features = |preset: &str, dataset: &str| {
+            let preset: PresetName = preset.parse().unwrap();
+            preset.config(dataset).unwrap().features
+        };
+        for dataset in ["Coauthor-CS", "coauthor-cs"] {
+            assert_eq!(features("paper", dataset), FeatureUse::Binary);
+            assert_eq!(features("tuned", dataset), FeatureUse::UnitLength);
+        }
+        for dataset in ["Cora", "Wiki-CS", "no-such-data"] {
+            assert_eq!(features("paper", dataset), FeatureUse::Raw);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! How time and memory of clustering grow with a graph.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -7,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use egg_cluster::metrics::Agreement;
 use egg_cluster::pipeline::{Clusterer, ClusteringEvent, Links, NodeClustering, Preset, Timings};
-use egg_cluster::vgae::{Control, Likelihood};
+use egg_cluster::vgae::Likelihood;
 use egg_results::median;
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +126,7 @@ fn measure(graph: &str, request: &Request) -> Result<Line> {
     config.clusterer = Clusterer::MiniBatch { batch: 4096 };
     let (mut marks, mut computed) = (Vec::new(), Vec::new());
     let mut training_peak_megabytes = None;
-    let found = NodeClustering::new(config)?.run(&dataset, None, &mut |event| {
+    let found = NodeClustering::new(config)?.run(&dataset, None, &mut |event: ClusteringEvent| {
         match event {
             ClusteringEvent::Epoch(_) => {
                 marks.push(Instant::now());
@@ -134,7 +135,7 @@ fn measure(graph: &str, request: &Request) -> Result<Line> {
             ClusteringEvent::Trained { .. } => training_peak_megabytes = memory("VmHWM"),
             _ => {}
         }
-        Control::Continue
+        ControlFlow::Continue(())
     })?;
     let total_seconds = begin.elapsed().as_secs_f64();
     // The first epoch finds nothing in cache, so the steps between epochs count.

@@ -1,11 +1,11 @@
 //! Chooses settings for node clustering without labels.
 
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
-use egg_cluster::pipeline::{Grid, Preset, tune};
-use egg_cluster::vgae::Control;
+use egg_cluster::pipeline::{Grid, Preset, TuneProgress, tune};
 use egg_graph::GraphDataset;
 use serde_json::json;
 
@@ -41,9 +41,9 @@ pub fn run(request: &Request) -> Result<()> {
         &grid,
         &base,
         &seeds,
-        &mut |progress| {
+        &mut |progress: TuneProgress| {
             eprintln!("{} of {} trainings", progress.done, progress.total);
-            Control::Continue
+            ControlFlow::Continue(())
         },
     )?;
     println!("| features | variational | epochs | mean ROC AUC |\n|---|---|---|---|");

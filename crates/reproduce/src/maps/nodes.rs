@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use egg_cluster::Silent;
 use egg_cluster::pipeline::{NodeClustering, NodeClusteringConfig};
-use egg_cluster::vgae::Control;
 use egg_graph::GraphDataset;
 use ndarray::{Array2, Axis};
 use serde_json::json;
@@ -30,7 +30,7 @@ pub fn maps(
     let labels = dataset
         .node_labels()
         .ok_or_else(|| unfit("the nodes have no classes"))?;
-    let found = NodeClustering::new(config)?.run(dataset, None, &mut |_| Control::Continue)?;
+    let found = NodeClustering::new(config)?.run(dataset, None, &mut Silent)?;
     let coordinates = found
         .coordinates
         .ok_or_else(|| unfit("the settings have no coordinates of EGG"))?;

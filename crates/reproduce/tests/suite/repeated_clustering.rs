@@ -4,8 +4,8 @@
 //! the same arithmetic (vector instructions, kernels of the BLAS library), on any number
 //! of threads. This one is held to the sources as they are now.
 
+use egg_cluster::Silent;
 use egg_cluster::pipeline::NodeClustering;
-use egg_cluster::vgae::Control;
 use egg_reproduce::cluster::record::ClusterRecord;
 
 use crate::data::{find, is_repeatable, results};
@@ -23,9 +23,7 @@ fn a_repetition_of_cora_repeats_bit_for_bit() {
     let mut config = record.subject.config;
     config.seed = first.seed;
     let clustering = NodeClustering::new(config).unwrap();
-    let embedding = clustering
-        .embed(&dataset, None, &mut |_| Control::Continue)
-        .unwrap();
+    let embedding = clustering.embed(&dataset, None, &mut Silent).unwrap();
     assert_eq!(embedding.test, first.test);
     for (name, coordinates) in &record.subject.methods {
         let (_, mut report) = clustering.cluster(&embedding, coordinates).unwrap();

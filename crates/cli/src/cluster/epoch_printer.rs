@@ -1,27 +1,29 @@
-//! How far a training is.
+//! Prints the epochs of every repetition, and cancels after Ctrl-C.
 
-use egg_gnn::cluster::pipeline::ClusteringEvent;
-use egg_gnn::cluster::vgae::Control;
+use std::ops::ControlFlow;
+
+use egg_gnn::cluster::pipeline::{ClusteringEvent, RepetitionEvent};
+use egg_gnn::nn::Observer;
 use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::console::Style;
 use crate::interrupt;
 
-/// Follows one training.
-pub(super) struct Follow<'a> {
+/// Prints epochs as JSON lines, as plain lines or on a progress bar.
+pub(super) struct EpochPrinter<'a> {
     pub(super) style: Style,
     pub(super) quiet: bool,
     pub(super) bar: &'a ProgressBar,
-    pub(super) repetition: usize,
 }
 
-impl Follow<'_> {
-    pub(super) fn event(&self, event: &ClusteringEvent) -> Control {
-        let ClusteringEvent::Epoch(epoch) = event else {
-            return Control::Continue;
+impl Observer<RepetitionEvent> for EpochPrinter<'_> {
+    fn observe(&mut self, event: RepetitionEvent) -> ControlFlow<()> {
+        // Cancelled after an epoch only, when the checkpoint has it.
+        let ClusteringEvent::Epoch(epoch) = event.event else {
+            return ControlFlow::Continue(());
         };
-        let rep = self.repetition + 1;
+        let rep = event.repetition + 1;
         if !self.quiet {
             self.style.emit(&json!({
                 "event": "epoch",
@@ -55,8 +57,8 @@ impl Follow<'_> {
             _ => {}
         }
         match interrupt::asked() {
-            true => Control::Cancel,
-            false => Control::Continue,
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     }
 }
