@@ -1,4 +1,5 @@
-//! Graphs on the Grassmann manifold: the whole stack behind one name.
+//! Graphs on the Grassmann manifold: the whole stack as one dependency. (Not the
+//! e-graph library `egg`.)
 //!
 //! From a data set to a trained model and to clusters:
 //!
@@ -14,7 +15,7 @@
 //! let trained = TrainedModel::train(&experiment, &graphs, 0, &RunOptions::default(), &mut Silent)?;
 //! let right = trained.outcome().test.as_ref().and_then(|part| part.scores.get(Metric::Accuracy));
 //! assert!(right > Some(0.5));
-//! let embedding = trained.embed(dataset)?; // subspaces as vectors, and which nodes they hang on
+//! let embedding = trained.embed(dataset)?; // subspaces as vectors, and the leverage of nodes
 //! assert_eq!(embedding.graphs.nrows(), 100);
 //!
 //! // And the nodes of one graph, clustered.
@@ -28,14 +29,14 @@
 //! | feature | module | what | package |
 //! |---|---|---|---|
 //! | `geometry` | `geometry` | subspaces: angles, distances, geodesics, means, kernels | `egg-geometry` |
-//! | `graph` | `graph`, `nn`, `tensor` | files to graphs, splits, batches; convolutions, layers, Adam; operations of one's own | `egg-graph`, `egg-nn`, `egg-tensor` |
+//! | `graph` | `graph`, `nn`, `tensor` | files to graphs, splits, batches; convolutions, layers, Adam; custom operations | `egg-graph`, `egg-nn`, `egg-tensor` |
 //! | `datasets` | `datasets` | the benchmarks by name: found, verified; with `fetch` downloaded | `egg-datasets` |
-//! | `pool` | `pool`, `autodiff` | EGG and its peers, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
-//! | `pool` or `cluster` | `results` | means with their spread, tests between them | `egg-results` |
-//! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, measures | `egg-cluster` |
+//! | `pool` | `pool`, `autodiff` | EGG and other poolings, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
+//! | `pool` or `cluster` | `results` | means with their spread, significance tests | `egg-results` |
+//! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, metrics | `egg-cluster` |
 //!
-//! All of them are on by default, but not `fetch`. Besides, `openblas` (the default) or
-//! `pure-rust` says which linear algebra to use. For the geometry alone and no
+//! All of them are on by default, but not `fetch`. `openblas` (the default) or
+//! `pure-rust` selects the linear algebra. For the geometry alone and no
 //! system library:
 //!
 //! ```toml
