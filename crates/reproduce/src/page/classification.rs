@@ -8,7 +8,7 @@ use egg_pool::model::Architecture;
 use egg_pool::protocol::Protocol;
 
 use super::published::Classification;
-use super::table::{Row, Subject, Table, difference, is_significant};
+use super::table::{Row, Subject, Table, difference};
 use crate::cell::{ARCHITECTURES, DATASETS};
 use crate::error::Result;
 
@@ -64,10 +64,7 @@ pub(super) fn section(results: &Path, architecture: Architecture) -> Result<Stri
 
 /// `72.2 ± 1.9* (76.6)`
 fn cell(row: &Row) -> String {
-    let mut text = row.score(1);
-    if row.less_paper.as_ref().is_some_and(is_significant) {
-        text.push('*');
-    }
+    let mut text = row.score(1, row.less_paper.as_ref());
     if let Some(theirs) = row.theirs {
         let _ = write!(text, " ({:.1})", theirs.mean);
     }
@@ -76,7 +73,7 @@ fn cell(row: &Row) -> String {
 
 /// The part of the page about the fair protocol.
 pub(super) fn fair(results: &Path) -> Result<String> {
-    let mut page = String::from(
+    let page = String::from(
         "## The fair protocol\n\n\
          Stratified ten-fold cross-validation, mean loss, no batch norm on the scores, one setting for all. Deviations with ddof 1. The paper has\n\
          no such figures. `*`: EGG is significantly different from it. `blind` sees no edges; `random` pools random nodes.\n\n",
@@ -99,14 +96,7 @@ pub(super) fn fair(results: &Path) -> Result<String> {
                 );
             }
             let table = Table::read(results, subject, &Classification::none())?;
-            let star = |row: &Row| match row.egg_less.as_ref().is_some_and(is_significant) {
-                true => "*",
-                false => "",
-            };
-            let cells = table
-                .rows
-                .iter()
-                .map(|row| format!("{}{}", row.score(1), star(row)));
+            let cells = table.rows.iter().map(|row| row.score(1, row.egg_less.as_ref()));
             let cells = cells.collect::<Vec<_>>().join(" | ");
             let _ = writeln!(rows, "| {} | {dataset} | {cells} |", heading(architecture).0);
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use egg_pool::model::Architecture;
 use egg_pool::protocol::{Protocol, RunRecord};
 use egg_results::Summary;
 use serde_json::{Value, json};
@@ -22,7 +21,7 @@ use crate::error::Result;
 pub(super) fn opening() -> String {
     format!(
         "# Details of the results\n\n\
-         Made by `cargo xtask bench paper --render` of the records beside this file; no number is typed by hand. [../RESULTS.md](../RESULTS.md) has the\n\
+         Made by `cargo xtask bench paper --render` of the records in this folder; no number is typed by hand. [../RESULTS.md](../RESULTS.md) has the\n\
          summary and says how to read it.\n\n\
          ## Graph classification, cell by cell\n\n\
          Percent, mean ± standard deviation over ten repetitions unless the number of runs is given. *Less paper*: ours less the paper's mean (Welch's test).\n\
@@ -85,7 +84,7 @@ fn write_row(page: &mut String, row: &Row, protocol: Protocol) {
         page,
         "| {} | {} | {} | {} | {} | {} | {} |",
         row.pooling,
-        row.score(2),
+        row.score(2, None),
         text(row.theirs),
         difference(row.less_paper.as_ref(), 2),
         difference(row.egg_less.as_ref(), 2),
@@ -146,6 +145,7 @@ mod tests {
     use super::super::made_up::record;
     use super::super::published::Pair;
     use super::*;
+    use egg_pool::model::Architecture;
 
     #[test]
     fn rows_have_ours_the_papers_and_what_is_set_otherwise() {

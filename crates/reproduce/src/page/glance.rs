@@ -41,10 +41,10 @@ pub(super) fn table(results: &Path) -> Result<String> {
                 table,
                 "| {} | {dataset} | {} | {} | {} | {} | {} |",
                 heading(architecture).0,
-                egg.score(1),
+                egg.score(1, None),
                 egg.theirs.map_or("-".to_owned(), |theirs| format!("{theirs:.1}")),
                 difference(egg.less_paper.as_ref(), 1),
-                sum.score(1),
+                sum.score(1, None),
                 difference(sum.egg_less.as_ref(), 1),
             );
         }

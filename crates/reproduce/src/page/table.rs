@@ -68,15 +68,15 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// `80.64 ± 2.16`, with the number of repetitions if it is not the usual one.
-    pub(super) fn score(&self, digits: usize) -> String {
+    /// `80.64 ± 2.16*`, with the number of repetitions if it is not the usual one.
+    pub(super) fn score(&self, digits: usize, star: Option<&Judged>) -> String {
         let Some(ours) = self.ours else {
             return "missing".to_owned();
         };
         let runs = self.record.as_ref().map_or(0, |record| tests(record).len());
         match runs == COMPLETE {
-            true => format!("{ours:.digits$}"),
-            false => format!("{ours:.digits$}, {runs} runs"),
+            true => format!("{ours:.digits$}{}", mark(star)),
+            false => format!("{ours:.digits$}{}, {runs} runs", mark(star)),
         }
     }
 }
@@ -86,16 +86,15 @@ pub(super) fn difference(judged: Option<&Judged>, digits: usize) -> String {
     let Some(judged) = judged else {
         return "-".to_owned();
     };
-    let star = match is_significant(judged) {
-        true => "*",
-        false => "",
-    };
-    format!("{:+.digits$}{star}", judged.comparison.difference)
+    format!("{:+.digits$}{}", judged.comparison.difference, mark(Some(judged)))
 }
 
-/// Whether a difference is more than chance, after all corrections.
-pub(super) fn is_significant(judged: &Judged) -> bool {
-    matches!(judged.verdict(), Verdict::Better | Verdict::Worse)
+/// A star for what is significant after all corrections.
+pub(super) fn mark(judged: Option<&Judged>) -> &'static str {
+    match judged.map(Judged::verdict) {
+        Some(Verdict::Better | Verdict::Worse) => "*",
+        _ => "",
+    }
 }
 
 /// Rows in the order of [`Subject::poolings`].
@@ -172,10 +171,11 @@ mod tests_of_tables {
         let low = [0.70, 0.705, 0.71, 0.715, 0.72];
         let table = table(&low, &low, Some(Pair::new(77.79, 2.16)));
         let row = table.get("egg").unwrap();
-        assert_eq!(row.score(2), "71.00 ± 0.71, 5 runs");
+        assert_eq!(row.score(2, None), "71.00 ± 0.71, 5 runs");
+        assert_eq!(row.score(1, row.less_paper.as_ref()), "71.0 ± 0.7*, 5 runs");
         assert_eq!(difference(row.less_paper.as_ref(), 2), "-6.79*");
         assert_eq!(difference(table.get("sum").unwrap().less_paper.as_ref(), 2), "-");
-        assert_eq!(table.get("max").unwrap().score(2), "missing");
+        assert_eq!(table.get("max").unwrap().score(2, None), "missing");
     }
 
     #[test]
