@@ -19,19 +19,18 @@
 //!
 //! | operation | of | gives | gradient |
 //! |---|---|---|---|
-//! | [`grassmann_embed`], [`Embedder`] | a mini-batch | the projector of each graph, flattened | exact, finite wherever singular values meet or vanish |
-//! | [`soft_embed`], [`SoftEmbedder`] | a mini-batch | a smooth [`Filter`] of its spectrum, flattened | exact, bounded |
+//! | [`grassmann_embed`], [`Embedder`] | a mini-batch | the projector of each graph, flattened | exact, finite where singular values are equal or 0 |
+//! | [`soft_embed`], [`SoftEmbedder`] | a mini-batch | a smooth [`Filter`] of the spectrum, flattened | exact, bounded |
 //! | [`leverage`] | a mini-batch | the leverage of each node | as the projector's |
 //! | [`projector`] | a matrix | its projector | as above |
 //! | [`svd()`] | a matrix, or a batch | U, s, V | the textbook's, guarded |
 //! | [`principal_angles`], [`projection_distance`] | two bases | angles, a distance | bounded by the bases' conditioning |
 //!
-//! Tensors are f32 or f64; arithmetic is always f64. Graphs are processed in parallel on rayon, and
-//! the results are bit-identical on any number of threads.
-//! Factors of the forward pass are kept for the backward pass. The work
-//! is done on the CPU: tensors on another device are copied to the host, and
-//! results and gradients back. Bad input is a typed [`Error`] that says which
-//! graph it is in.
+//! Tensors are f32 or f64; arithmetic is f64. Graphs are processed in parallel
+//! on rayon, with the same bits on any number of threads. Factors of the forward
+//! pass are kept for the backward pass. Everything runs on the CPU: tensors on
+//! another device are copied to the host, and results and gradients back. Bad
+//! input is a typed [`Error`] that names the graph.
 //!
 //! # In models of candle-nn
 //!
@@ -42,8 +41,8 @@
 //! # Backends
 //!
 //! Linear algebra is [`egg_geometry`]'s: feature `openblas` (the default) or
-//! `pure-rust`, which needs no system library. Feature `serde` is [`egg_geometry`]'s
-//! too: [`RankRule`] and [`Flatten`] in configuration files.
+//! `pure-rust`, which needs no system library. Feature `serde`, also [`egg_geometry`]'s,
+//! allows [`RankRule`] and [`Flatten`] in configuration files.
 
 // Input is never trusted: what may fail returns an error. Exceptions say why.
 #![warn(

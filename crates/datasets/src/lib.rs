@@ -1,4 +1,4 @@
-//! The graph benchmarks by name: where they are, how to fetch, verify and read them.
+//! Graph benchmarks by name: find, fetch, verify and read them.
 //!
 //! ```no_run
 //! use egg_datasets::DataFolders;
@@ -10,10 +10,10 @@
 //! # Ok::<(), egg_datasets::Error>(())
 //! ```
 //!
-//! - [`Registry`] says which data sets there are: names, files, checksums, counts, licences, citations.
-//! - [`DataFolders`] decides which folders are searched, and is the only place that does.
-//! - [`Fetcher`] gets what is missing, from a mirror or by a [`Transport`]; checked before it gets its name.
-//! - [`verify`] compares files with the registry.
+//! - [`Registry`] lists the data sets: names, files, checksums, counts, licences, citations.
+//! - [`DataFolders`] decides where they are searched, and nothing else does.
+//! - [`Fetcher`] fetches missing ones, from a mirror or by a [`Transport`]; files are verified before they get their final name.
+//! - [`verify`] compares local files with the registry.
 //!
 //! # Features
 //!
@@ -21,7 +21,7 @@
 //! |---|---|---|
 //! | `fetch` | `Https`, the transport that downloads | ureq, rustls |
 //!
-//! Nothing here opens a connection but `Https`, and only a [`Fetcher`] that was given it calls it. Nothing here prints.
+//! Only `Https` opens a connection, and only a [`Fetcher`] that was passed it calls it. The crate never prints.
 
 // Input is never trusted: what may fail returns an error. Exceptions say why.
 #![warn(

@@ -1,4 +1,5 @@
-//! Graphs on the Grassmann manifold: the whole stack behind one name.
+//! Graphs on the Grassmann manifold: the whole stack as one dependency. (Not the
+//! e-graph library `egg`.)
 //!
 //! From a data set to a trained model and to clusters:
 //!
@@ -18,7 +19,7 @@
 //! let graphs = experiment.prepare(dataset.clone())?;
 //! let run = experiment.run(&graphs, &RunOptions::default(), &|_, _| ControlFlow::Continue(()))?;
 //! assert!(run.report.test.unwrap().mean > 0.5);
-//! let embedding = run.models[run.best()].embed(dataset)?; // subspaces as vectors, and which nodes they hang on
+//! let embedding = run.models[run.best()].embed(dataset)?; // subspaces as vectors, and the leverage of nodes
 //! assert_eq!(embedding.graphs.nrows(), 100);
 //!
 //! // And the nodes of one graph, clustered.
@@ -32,15 +33,15 @@
 //! | feature | module | what | package |
 //! |---|---|---|---|
 //! | `geometry` | `geometry` | subspaces: angles, distances, geodesics, means, kernels | `egg-geometry` |
-//! | `graph` | `graph`, `nn`, `tensor` | files to graphs, splits, batches; convolutions, layers, Adam; operations of one's own | `egg-graph`, `egg-nn`, `egg-tensor` |
+//! | `graph` | `graph`, `nn`, `tensor` | files to graphs, splits, batches; convolutions, layers, Adam; custom operations | `egg-graph`, `egg-nn`, `egg-tensor` |
 //! | `datasets` | `datasets` | the benchmarks by name: found, verified; with `fetch` downloaded | `egg-datasets` |
-//! | `pool` | `pool`, `autodiff` | EGG and its peers, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
-//! | `pool` or `cluster` | `results` | means with their spread, tests between them | `egg-results` |
+//! | `pool` | `pool`, `autodiff` | EGG and other poolings, models, training; differentiable subspaces | `egg-pool`, `egg-autodiff` |
+//! | `pool` or `cluster` | `results` | means with their spread, significance tests | `egg-results` |
 //! | `geometry`, `graph` | `ndarray`, `candle_core`, `rand_chacha` | the versions that all of these are built with | |
-//! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, measures | `egg-cluster` |
+//! | `cluster` | `cluster` | autoencoders, EGG of nodes, k-means, metrics | `egg-cluster` |
 //!
-//! All of them are on by default, but not `fetch`. Besides, `openblas` (the default) or
-//! `pure-rust` says which linear algebra to use. For the geometry alone and no
+//! All of them are on by default, but not `fetch`. `openblas` (the default) or
+//! `pure-rust` selects the linear algebra. For the geometry alone and no
 //! system library:
 //!
 //! ```toml

@@ -27,7 +27,7 @@
 //! [mean](extrinsic_mean_within), clusters and neighbours too. The
 //! projection embedding `P = U U^T` turns them into [vectors](Flatten) of one
 //! length for any learner, and [`Factors`] has its exact gradient, finite where
-//! the gradient of an SVD is not. [`SoftFactors`] weighs directions by a smooth
+//! the gradient of an SVD is not. [`SoftFactors`] weights directions by a smooth
 //! [`Filter`] instead of cutting, with its gradient.
 //!
 //! Everything takes and returns ndarray, in f32 or f64; functions named
@@ -44,15 +44,14 @@
 //! With both on, `openblas` wins: it is linked anyway. For a build without any
 //! system library, use `default-features = false, features = ["pure-rust"]`.
 //! Projectors, angles and distances agree between the two to 1e-12 where the
-//! gap at the cut is at least 1e-3. [`backend`] tells which is compiled in.
+//! gap at the cut is at least 1e-3. [`backend`] returns the one in use.
 //!
-//! Besides these, `serde` lets [`RankRule`] and [`Flatten`] stand in configuration
-//! files.
+//! Feature `serde` allows [`RankRule`] and [`Flatten`] in configuration files.
 //!
 //! With `openblas`, the first call into this crate sets OpenBLAS to **one
 //! thread** for the whole process: its threads inside rayon's slow everything
-//! down many times over, and make results depend on their number. A program
-//! that needs more for its own BLAS calls can raise the number after that.
+//! down, and make results depend on their number. A program
+//! that wants more for its own BLAS calls can raise the number after that.
 
 // Input is never trusted: what may fail returns an error. Exceptions say why.
 #![warn(

@@ -5,7 +5,7 @@
 //! partial sums a loop has, when an iteration gives up) stay with it. A change of any of
 //! these changes the order of some sums, and with it the last bits of results.
 
-/// Where one algorithm becomes faster than another; `docs/PERFORMANCE.md` has the measurements.
+/// Where one algorithm becomes faster than another; `crates/reproduce/notebook/speed.md` has the measurements.
 pub(crate) mod speed {
     /// Symmetric matrices up to this order are decomposed by `linalg/small_eigen`. Rows of larger
     /// ones leave the first cache, where the backend's blocks of reflections pay.

@@ -3,7 +3,7 @@
 //! [`command`] is what the program understands. [`paper`] runs what records lack: [`cell`] says what
 //! a cell of Tables 2 and 3 is, [`growing`] keeps its repetitions, [`halving`] searches the grid,
 //! [`cluster`] is Table 5, [`curves`] and [`maps`] are for the figures. [`page`] makes
-//! `docs/RESULTS.md` and its figures of the records alone. [`scale`] fits how the cost grows.
+//! `docs/RESULTS.md`, `docs/results/DETAILS.md` and their figures of the records alone. [`scale`] fits how the cost grows.
 
 #![allow(
     clippy::print_stdout,

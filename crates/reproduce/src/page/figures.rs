@@ -125,8 +125,7 @@ fn mean_curve(record: &Curves, of: Of, factor: f64, name: &str) -> Series {
 pub(super) fn section(results: &Path) -> Result<String> {
     let mut page = String::from(
         "## Figures\n\n`cargo xtask bench paper --figure sensitivity,curves` runs what they need, `--render` draws them. Protocol `paper`, PROTEINS.\n\
-         Training curves are running ones: the mean over an epoch's batches as they were met, with dropout, while the parameters moved; validation is\n\
-         measured after the epoch, without dropout. So the training loss can lie above the validation loss.\n",
+         Training curves are means over the batches of an epoch, with dropout; validation is measured after the epoch, without dropout.\n",
     );
     let drawn = drawn(results)?;
     let wanted = [

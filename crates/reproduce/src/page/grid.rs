@@ -11,8 +11,9 @@ use egg_results::{Summary, median};
 use super::Places;
 use super::published::Classification;
 use super::records::{find, revisions, tests, validations};
-use super::verdicts::{Judged, compare, compare_with_published, family};
-use crate::cell::Cell;
+use super::table::difference;
+use super::verdicts::{compare, compare_with_published, family};
+use crate::cell::{Cell};
 use crate::error::Result;
 use crate::halving::{HalvingRecord, TriedRun};
 use crate::paper::{GRID_DATASETS, GRID_POOLINGS};
@@ -32,15 +33,8 @@ struct Searched {
     tested: Option<RunRecord>,
 }
 
-/// The part of the page about searches.
-pub(super) fn section(results: &Path) -> Result<String> {
-    let mut page = String::from(
-        "## Grid search\n\n\
-         `cargo xtask bench paper --table grid` tries the paper's grid (rate, decay, width, dropout; for EGG the threshold r too) by successive\n\
-         halving: every setting once, the best twelve by the validation loss three times, the best four of these five times. The lowest mean\n\
-         validation loss of the five is chosen; test scores are recorded, and never chosen by. The chosen setting is then run as the cells above,\n\
-         on the same splits. [TRAINING.md](TRAINING.md) says more.\n",
-    );
+/// The searches that have a record, and the names of those that have none.
+fn searches(results: &Path) -> Result<(Vec<Searched>, Vec<String>)> {
     let mut found = Vec::new();
     let mut missing = Vec::new();
     let places = Places::new(results);
@@ -62,10 +56,21 @@ pub(super) fn section(results: &Path) -> Result<String> {
             }
         }
     }
+    Ok((found, missing))
+}
+
+/// The part of the page about searches.
+pub(super) fn section(results: &Path) -> Result<String> {
+    let mut page = String::from(
+        "## Grid search\n\n\
+         `cargo xtask bench paper --table grid` searches the paper's grid (rate, decay, width, dropout; for EGG the threshold r too) by successive\n\
+         halving: every setting once, the best twelve by the validation loss three times, the best four of these five times. The setting with the lowest mean\n\
+         validation loss of the five is chosen, and run on the splits of the tables above. Test scores are recorded, but nothing is chosen by them.\n",
+    );
+    let (found, missing) = searches(results)?;
     if !found.is_empty() {
         reached(&mut page, results, &found)?;
         against_the_sum(&mut page, &found);
-        worth(&mut page, &found);
     }
     if !missing.is_empty() {
         let _ = write!(page, "\nMissing: {}.\n", missing.join(", "));
@@ -73,14 +78,22 @@ pub(super) fn section(results: &Path) -> Result<String> {
     Ok(page)
 }
 
+/// The part of the second page about searches.
+pub(super) fn details(results: &Path) -> Result<String> {
+    let (found, _) = searches(results)?;
+    let mut page = String::new();
+    if !found.is_empty() {
+        worth(&mut page, &found);
+    }
+    Ok(page)
+}
+
 /// What was chosen, and what it reaches.
 fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> {
     page.push_str(
-        "\n### What was chosen\n\n\
-         Test accuracy in percent, mean ± standard deviation (ddof 0). *One setting* is the cell's record above; *gain* is the chosen one's mean less\n\
-         its, on the same splits. *Told apart* is from the paper's. Tests are those of the tables above, corrected for all rows of this one.\n\n\
-         | data | model | pooling | tried | rate, decay, width, dropout, r | test | runs | one setting | gain | paper | told apart | |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        "\nTest accuracy in percent. *Gain*: the chosen setting less the one setting of the tables above, on the same splits. `*`: significant.\n\n\
+         | data | model | pooling | tried | rate, decay, width, dropout, r | test | one setting | gain | paper | less paper | records |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut plains = Vec::new();
     let mut papers = Vec::new();
@@ -111,33 +124,26 @@ fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> 
         let plain = plains[at].as_ref().map(tests).unwrap_or_default();
         let text =
             |summary: Option<Summary>| summary.map_or("missing".into(), |summary| format!("{summary:.2}"));
-        let told = told[at].as_ref().map_or("-", Judged::against_published);
         let mut links = format!("[search](results/grid/{name}.json)");
         if one.tested.is_some() {
             let _ = write!(links, ", [test](results/grid/{name}-chosen.json)");
         }
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {told} | {links} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {links} |",
             one.dataset,
             one.architecture.name().to_uppercase(),
             one.pooling,
             tried(&one.record),
             setting(one.record.chosen.as_ref()),
             text(Summary::from_values(&ours, 0)),
-            ours.len(),
             text(Summary::from_values(&plain, 0)),
-            difference(gains[at].as_ref()),
+            difference(gains[at].as_ref(), 2),
             papers[at].map_or("-".into(), |theirs| format!("{theirs:.2}")),
+            difference(told[at].as_ref(), 2),
         );
     }
     Ok(())
-}
-
-fn difference(judged: Option<&Judged>) -> String {
-    judged.map_or("-".into(), |judged| {
-        format!("{:+.2} ({})", judged.comparison.difference, judged.words())
-    })
 }
 
 /// EGG and the sum, each with what was chosen for it, where both are tested.
@@ -162,14 +168,14 @@ fn against_the_sum(page: &mut String, found: &[Searched]) {
             format!(
                 "{} with {architecture} {}",
                 one.dataset,
-                difference(judged.as_ref())
+                difference(judged.as_ref(), 2)
             )
         })
         .collect();
     if !differences.is_empty() {
         let _ = write!(
             page,
-            "\nEGG less the sum, each with what was chosen for it, on the same splits: {}.\n",
+            "\nEGG less the sum, each with its chosen setting, on the same splits: {}.\n",
             differences.join(", ")
         );
     }
@@ -191,7 +197,7 @@ fn tried(record: &HalvingRecord) -> String {
 
 fn setting(chosen: Option<&Setting>) -> String {
     let Some(chosen) = chosen else {
-        return "not over".into();
+        return "unfinished".into();
     };
     let mut parts = vec![
         format!("{:e}", chosen.learning_rate),
@@ -230,11 +236,10 @@ fn ends(numbers: &[f64]) -> Option<(f64, f64, f64)> {
 /// What a choice among settings is worth, whichever pooling.
 fn worth(page: &mut String, found: &[Searched]) {
     page.push_str(
-        "\n### What choosing is worth\n\n\
-         Percent. *Over the grid*: least, median and greatest accuracy of all settings in the first repetition, so on one split; *by test* is the\n\
-         greatest test accuracy there less that of the setting with the lowest validation loss there: what one would add who chose by the test.\n\
-         *In the search* is the chosen setting's validation accuracy in the repetitions it was chosen by, *later* in those of its ten that the search had\n\
-         not seen, and *optimism* the former less its test accuracy in all.\n\n\
+        "## Grid search: what choosing is worth\n\n\
+         Percent. *Over the grid*: minimum, median and maximum accuracy of all settings in the first repetition, on one split. *By test*: the maximum test accuracy there\n\
+         less that of the setting with the lowest validation loss. *In the search*: the chosen setting's validation accuracy in the repetitions it was chosen by.\n\
+         *Later*: the same in the repetitions that the search had not seen. *Optimism*: *in the search* less the test accuracy of all ten.\n\n\
          | data | model | pooling | validation over the grid | test over the grid | by test | in the search | later | test | optimism |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -334,12 +339,12 @@ mod tests {
     fn a_choice_is_described_in_a_few_words() {
         let record = made_up::search();
         assert_eq!(setting(record.chosen.as_ref()), "5e-3, 5e-4, 32, 0.0, 0.5");
-        assert_eq!(setting(None), "not over");
+        assert_eq!(setting(None), "unfinished");
         assert_eq!(tried(&record), "3 of 4, 1 diverged");
     }
 
     #[test]
-    fn the_gain_of_choosing_equals_a_value_by_hand() {
+    fn what_choosing_is_worth_by_hand() {
         assert_eq!(ends(&[3.0, 1.0, 2.0, 7.0]), Some((1.0, 2.5, 7.0)));
         assert_eq!(ends(&[3.0]), Some((3.0, 3.0, 3.0)));
         assert_eq!(ends(&[]), None);
@@ -371,10 +376,7 @@ mod tests {
         assert_eq!(page, "", "there is no sum to compare with");
         let both = [one, sum];
         against_the_sum(&mut page, &both);
-        assert!(
-            page.ends_with(": PROTEINS with GCN -0.67 (not told apart in 3 runs).\n"),
-            "{page}"
-        );
+        assert!(page.ends_with(": PROTEINS with GCN -0.67.\n"), "{page}");
         let mut page = String::new();
         worth(&mut page, &both[..1]);
         let row = "| PROTEINS | GCN | egg | 60.0, 70.0, 80.0 | 75.0, 77.0, 79.0 | +4.0 | 75.0 | 74.0 | 71.3 | +3.7 |";
@@ -386,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_without_records_are_listed_as_missing() {
+    fn searches_that_are_not_there_are_missing() {
         let folder = std::env::temp_dir().join(format!("egg-grid-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("grid")).unwrap();
         std::fs::create_dir_all(folder.join("paper")).unwrap();
@@ -405,7 +407,7 @@ mod tests {
             .save(folder.join("grid/proteins-gcn-egg.json"))
             .unwrap();
         let page = section(&folder).unwrap();
-        let row = "| PROTEINS | GCN | egg | 3 of 4, 1 diverged | not over | missing | 0 | missing | - | 77.80 ± 2.20 | - |";
+        let row = "| PROTEINS | GCN | egg | 3 of 4, 1 diverged | unfinished | missing | missing | - | 77.80 ± 2.20 | - |";
         assert!(page.contains(row), "{page}");
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -93,9 +93,9 @@ pub(super) fn section(results: &Path) -> Result<String> {
     let mut page = String::from(
         "## Maps\n\n\
          `cargo xtask bench paper --figure tsne-graphs,tsne-nodes` makes their records, `--render` draws them. At most 4,000 graphs or nodes of a data set,\n\
-         drawn with seed 0, laid out by t-SNE; colours and numbers are true classes. What a map shows is also given as a number: *right* is the share of\n\
-         points whose class is the commonest among their ten nearest others, by the distance of the embeddings themselves; *held out* is the same of graphs in\n\
-         the test part alone, *in the map* by the places of the picture, *commonest* the share of the largest class.\n",
+         drawn with seed 0, placed by t-SNE, coloured by true class. *Right*: the share of points whose class is the most frequent among their ten nearest\n\
+         neighbours in the embedding; *held out*: the same for graphs of the test part; *in the map*: the same by positions in the picture; *commonest*: the\n\
+         share of the largest class. The record of a row is in `results/tsne/`.\n",
     );
     for figure in Figure::ALL {
         let found = found(results, figure)?;
@@ -123,10 +123,10 @@ pub(super) fn section(results: &Path) -> Result<String> {
 
 fn table(page: &mut String, found: &[(&str, MapRecord)]) {
     page.push_str(
-        "| data | map | points | columns | right | held out | in the map | commonest | training | |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+        "| data | map | points | columns | right | held out | in the map | commonest | training |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
-    for (name, record) in found {
+    for (_, record) in found {
         for map in &record.maps {
             let title = &map.name;
             let training = match title.ends_with("untrained") {
@@ -135,7 +135,7 @@ fn table(page: &mut String, found: &[(&str, MapRecord)]) {
             };
             let _ = writeln!(
                 page,
-                "| {} | {title} | {} | {} | {} | {} | {} | {} | {training} | [record](results/tsne/{name}.json) |",
+                "| {} | {title} | {} | {} | {} | {} | {} | {} | {training} |",
                 word(record, "dataset"),
                 record.classes.len(),
                 map.columns,
@@ -214,7 +214,7 @@ mod tests_of_maps {
         assert_eq!(drawn[0].1.matches("h0").count(), 6);
         let page = section(&folder).unwrap();
         let row = "| COLLAB | GCN-EGG, trained | 4 | 528 | 75.0 % | 50.0 % | 25.0 % | 66.7 % | \
-                   30 epochs, the best 12: test accuracy 70.1 % | [record](results/tsne/collab-gcn.json) |";
+                   30 epochs, the best 12: test accuracy 70.1 % |";
         assert!(page.contains(row), "{page}");
         assert!(page.contains(
             "| COLLAB | GCN-EGG, untrained | 4 | 528 | 75.0 % | 50.0 % | 25.0 % | 66.7 % | none |"

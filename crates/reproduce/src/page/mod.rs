@@ -1,8 +1,11 @@
-//! `docs/RESULTS.md` and its figures, of the records alone: no number in them is typed by hand.
+//! `docs/RESULTS.md`, `docs/results/DETAILS.md` and their figures, made of the records alone: no
+//! number in them is typed by hand.
 
 mod classification;
 mod cluster;
+mod details;
 mod figures;
+mod glance;
 mod grid;
 #[cfg(test)]
 mod made_up;
@@ -10,6 +13,7 @@ mod maps;
 mod pooled;
 mod published;
 mod records;
+mod table;
 mod verdicts;
 mod words;
 
@@ -71,7 +75,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The whole page.
+/// `RESULTS.md`.
 ///
 /// # Errors
 /// If a record can't be read, or `words.md` names one that is not there.
@@ -79,20 +83,49 @@ pub fn rendered(results: &Path) -> Result<String> {
     let path = results.join("words.md");
     let words = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
     let mut page = words::fill(results, &words)?;
-    for part in [
-        classification::section(results, Architecture::Gcn)?,
-        classification::section(results, Architecture::Gin)?,
-        pooled::section(results)?,
-        grid::section(results)?,
-        cluster::section(results)?,
-        figures::section(results)?,
-        maps::section(results)?,
-    ] {
+    append(
+        &mut page,
+        &[
+            classification::section(results, Architecture::Gcn)?,
+            classification::section(results, Architecture::Gin)?,
+            classification::fair(results)?,
+            pooled::section(results)?,
+            grid::section(results)?,
+            cluster::section(results)?,
+            figures::section(results)?,
+            maps::section(results)?,
+        ],
+    );
+    Ok(page)
+}
+
+/// `results/DETAILS.md`, which has what the first page leaves out.
+///
+/// # Errors
+/// If a record can't be read.
+pub fn details(results: &Path) -> Result<String> {
+    let mut page = details::opening();
+    append(
+        &mut page,
+        &[
+            details::section(results)?,
+            grid::details(results)?,
+            cluster::details(results)?,
+        ],
+    );
+    Ok(page)
+}
+
+fn append(page: &mut String, parts: &[String]) {
+    for part in parts
+        .iter()
+        .map(|part| part.trim())
+        .filter(|part| !part.is_empty())
+    {
         page.push('\n');
-        page.push_str(part.trim_end());
+        page.push_str(part);
         page.push('\n');
     }
-    Ok(page)
 }
 
 /// Each figure with its file name; those without records are not there.
@@ -103,13 +136,14 @@ pub fn drawn(results: &Path) -> Result<Vec<(String, String)>> {
     Ok([figures::drawn(results)?, maps::drawn(results)?].concat())
 }
 
-/// Writes the page beside the folder of the results, and the figures into it; says where the page is.
+/// Writes the first page beside the folder of the results, the second and the figures into it; returns the path of the first.
 ///
 /// # Errors
 /// As [`rendered`], or if a file can't be written.
 pub fn write(results: &Path) -> Result<PathBuf> {
     let page = results.with_file_name("RESULTS.md");
     files::write(&page, &rendered(results)?)?;
+    files::write(&results.join("DETAILS.md"), &details(results)?)?;
     for (name, figure) in drawn(results)? {
         files::write(&results.join("figures").join(name), &figure)?;
     }

@@ -1,5 +1,5 @@
-//! All cells of a pooling together: each may be within the noise of the paper's, and all
-//! may still lie on one side.
+//! All cells of a pooling together: no single difference from the paper may be significant,
+//! and all of them together still can be.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -77,8 +77,7 @@ impl Pooled {
 pub(super) fn section(results: &Path) -> Result<String> {
     let mut page = String::from(
         "## All cells together\n\n\
-         Our mean less the paper's, in points, over both convolutions and all data sets of Tables 2 and 3. The sign test asks how often fair coins\n\
-         would fall as one-sidedly.\n\n\
+         Our mean less the paper's, in points, over both convolutions and all data sets of Tables 2 and 3, with a two-sided sign test.\n\n\
          | pooling | cells | higher | lower | mean difference | sign test, p |\n|---|---|---|---|---|---|\n",
     );
     for pooling in POOLINGS {

@@ -47,10 +47,6 @@ impl Classification {
         Self::default()
     }
 
-    pub(super) fn column(&self, dataset: &str) -> Column {
-        self.datasets.get(dataset).cloned().unwrap_or_default()
-    }
-
     pub(super) fn get(&self, dataset: &str, pooling: &str) -> Option<Summary> {
         let pair = self.datasets.get(dataset)?.get(pooling)?;
         Some(pair.summary())

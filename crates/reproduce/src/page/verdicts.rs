@@ -18,28 +18,6 @@ impl Judged {
     pub(super) fn verdict(&self) -> Verdict {
         self.comparison.verdict(self.p, false)
     }
-
-    /// `better`, `worse`, `not told apart in 10 runs`.
-    pub(super) fn words(&self) -> String {
-        let runs = self.comparison.pairs;
-        match self.verdict() {
-            Verdict::Better => format!("better, p = {}", probability(self.p)),
-            Verdict::Worse => format!("worse, p = {}", probability(self.p)),
-            Verdict::Same => "the same".to_owned(),
-            Verdict::Noise => format!("not told apart in {runs} runs"),
-            Verdict::Unknown => "too few runs".to_owned(),
-        }
-    }
-
-    /// Against a published mean: `HIGHER`, `LOWER`, `not told apart`.
-    pub(super) fn against_published(&self) -> &'static str {
-        match self.verdict() {
-            Verdict::Better => "HIGHER",
-            Verdict::Worse => "LOWER",
-            Verdict::Same | Verdict::Noise => "not told apart",
-            Verdict::Unknown => "too few",
-        }
-    }
 }
 
 /// `0.03`, `0.0005`, `below 0.0001`.
@@ -198,8 +176,8 @@ mod tests {
         let judged = family(comparisons);
         assert_eq!(judged[0].as_ref().unwrap().p, 2.0 * alone);
         assert!(judged[1].is_none());
-        assert_eq!(judged[2].as_ref().unwrap().words(), "not told apart in 4 runs");
-        assert!(judged[0].as_ref().unwrap().words().starts_with("better, p = "));
+        assert_eq!(judged[2].as_ref().unwrap().verdict(), Verdict::Noise);
+        assert_eq!(judged[0].as_ref().unwrap().verdict(), Verdict::Better);
         assert_eq!(probability(0.0305), "0.03");
         assert_eq!(probability(0.00049), "0.0005");
     }

@@ -7,8 +7,8 @@
 //! `{grid/proteins-gcn-egg/test}` the test score of what a search chose (`by-test`,
 //! `optimism` and `test-range` are what its table calls so), `{tsne/cora/EGG(0.8) of H}`
 //! how many neighbours in a map's embedding are right. `{pooled/egg/p}` is of all cells of a
-//! pooling together, `{against/nci1-gcn-egg-fair/nci1-gcn-sum-fair}` what the tables' test says of the
-//! first against the second, among all others of that table that EGG is compared with.
+//! pooling together, `{against/nci1-gcn-egg-fair/nci1-gcn-sum-fair}` the mean of the first less that of
+//! the second with a star if that is significant in its table. `{at-a-glance}` is the table that the page opens with.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use super::cluster::Measure;
 use super::pooled::Pooled;
 use super::published::Classification;
 use super::records::{find, tests};
-use super::{grid, maps};
+use super::{glance, grid, maps};
 use crate::architecture::Architecture;
 use crate::error::{Error, Result};
 use crate::files;
@@ -63,10 +63,7 @@ fn number(results: &Path, name: &str) -> Result<String> {
         }
         ["tsne", name, map] => maps::right(&files::read(&path("tsne", name))?, map),
         ["paper", table, dataset, pooling] => {
-            let architecture = Architecture::ALL
-                .iter()
-                .copied()
-                .find(|known| known.name() == *table);
+            let architecture = Architecture::ALL.iter().copied().find(|known| known.name() == *table);
             let architecture = architecture.ok_or_else(unknown)?;
             let published = Classification::read(results, architecture)?;
             published.get(dataset, pooling).map(percent)
@@ -77,6 +74,7 @@ fn number(results: &Path, name: &str) -> Result<String> {
             Summary::from_values(&numbers, 0).map(|summary| format!("{summary:.3}"))
         }
         ["pooled", pooling, of] => Pooled::of(results, pooling)?.number(of),
+        ["at-a-glance"] => Some(glance::table(results)?),
         ["against", egg, other] => verdict_of_egg(results, egg, other)?,
         _ => None,
     }

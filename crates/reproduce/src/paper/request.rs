@@ -13,7 +13,7 @@ use crate::command::known;
 use crate::{data, maps};
 
 /// Runs the paper's experiments and keeps every repetition in docs/results/, one file per cell, written as it
-/// goes; makes docs/RESULTS.md of them.
+/// goes; makes docs/RESULTS.md and docs/results/DETAILS.md of them.
 ///
 /// What is there is not repeated: call again to go on. Nothing but the time depends on the number of threads
 /// (RAYON_NUM_THREADS).
@@ -47,7 +47,7 @@ pub struct Request {
     /// 30s, 60m, 2h: begin no repetition after that.
     #[arg(long, value_name = "TIME")]
     pub(super) budget: Option<Length>,
-    /// Make docs/RESULTS.md and docs/results/figures of the records.
+    /// Make docs/RESULTS.md, docs/results/DETAILS.md and docs/results/figures of the records.
     #[arg(long)]
     pub(super) render: bool,
 }

@@ -1,4 +1,4 @@
-//! The page and its figures are what the records make.
+//! The pages and their figures are what the records make.
 
 use egg_reproduce::page;
 
@@ -10,6 +10,11 @@ fn the_page_is_what_the_records_make() {
     assert!(
         page::rendered(&results()).unwrap() == page,
         "docs/RESULTS.md is not what its records make: `cargo xtask bench paper --render`"
+    );
+    let details = std::fs::read_to_string(results().join("DETAILS.md")).unwrap();
+    assert!(
+        page::details(&results()).unwrap() == details,
+        "docs/results/DETAILS.md is not what its records make: `cargo xtask bench paper --render`"
     );
     let figures = page::drawn(&results()).unwrap();
     assert_eq!(figures.len(), 7);
@@ -24,16 +29,18 @@ fn the_page_is_what_the_records_make() {
     }
 }
 
-/// Whatever is in the folder, nothing is left that nobody renders or reads.
 #[test]
 fn a_copy_of_the_records_makes_the_same_page() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("results");
     copy_folder(&results(), &copy);
     std::fs::remove_dir_all(copy.join("figures")).unwrap();
+    std::fs::remove_file(copy.join("DETAILS.md")).unwrap();
     let page = page::write(&copy).unwrap();
     let ours = std::fs::read_to_string(root().join("docs/RESULTS.md")).unwrap();
     assert!(std::fs::read_to_string(page).unwrap() == ours);
+    let details = |results: &std::path::Path| std::fs::read_to_string(results.join("DETAILS.md")).unwrap();
+    assert!(details(&copy) == details(&results()));
     assert_eq!(std::fs::read_dir(copy.join("figures")).unwrap().count(), 7);
 }
 

@@ -8,9 +8,17 @@ use egg_reproduce::command::Command;
 use crate::data::root;
 
 fn pages() -> Vec<PathBuf> {
-    let docs = std::fs::read_dir(root().join("docs")).unwrap();
-    let docs = docs.map(|entry| entry.unwrap().path());
-    let mut pages: Vec<PathBuf> = docs
+    let folders = [
+        "docs",
+        "docs/results",
+        "crates/reproduce",
+        "crates/reproduce/notebook",
+    ];
+    let files = folders.iter().flat_map(|folder| {
+        let files = std::fs::read_dir(root().join(folder)).unwrap();
+        files.map(|entry| entry.unwrap().path())
+    });
+    let mut pages: Vec<PathBuf> = files
         .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
         .collect();
     pages.push(root().join("README.md"));
