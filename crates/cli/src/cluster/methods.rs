@@ -1,13 +1,9 @@
 //! The settings of `egg cluster`, and its methods: k-means on the embedding and on EGG of it.
 
-use std::path::Path;
-
 use egg_gnn::cluster::egg::{EggConfig, Weighting};
-use egg_gnn::cluster::pipeline::{Coordinates, FeatureUse, Method, NodeClusteringConfig, Preset};
+use egg_gnn::cluster::pipeline::{Coordinates, FeatureUse, Method, NodeClusteringConfig};
 use egg_gnn::cluster::vgae::Likelihood;
-use egg_gnn::datasets::Registry;
 use egg_gnn::geometry::RankRule;
-use serde_json::{Value, json};
 
 use super::{Arguments, LikelihoodName};
 use crate::data::Data;
@@ -16,7 +12,9 @@ use crate::failure::Result;
 /// The preset's settings, changed by those of a registered data set and of the command line.
 pub(super) fn config(arguments: &Arguments, data: &Data) -> Result<NodeClusteringConfig> {
     let mut config = arguments.preset.config();
-    if let Some(overrides) = preset_overrides(arguments) {
+    // What a registered data set changes in the preset.
+    let entry = data.entry.map(|entry| entry.preset(arguments.preset.name()));
+    if let Some(overrides) = entry.and_then(|preset| preset.clustering) {
         config = config.with_overrides(&overrides)?;
     }
     if data.dataset.features().width() == 0 {
@@ -41,20 +39,6 @@ pub(super) fn config(arguments: &Arguments, data: &Data) -> Result<NodeClusterin
     }
     config.clusters = arguments.clusters.or(config.clusters);
     Ok(config)
-}
-
-/// What a registered data set changes in the preset; `None` for files of the user's own.
-///
-/// Coauthor-CS has counts of words, which the paper's code reads as 0 and 1.
-fn preset_overrides(arguments: &Arguments) -> Option<Value> {
-    let registered = match Path::new(&arguments.data).exists() {
-        true => None,
-        false => Registry::builtin().get(&arguments.data).ok(),
-    };
-    match (arguments.preset, registered?.name.as_str()) {
-        (Preset::Paper, "Coauthor-CS") => Some(json!({"features": "binary"})),
-        _ => None,
-    }
 }
 
 /// Plain k-means, the configured EGG and, with `both_weightings`, EGG with the other weighting:

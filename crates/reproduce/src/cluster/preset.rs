@@ -6,7 +6,7 @@ use std::str::FromStr;
 use egg_cluster::pipeline::{FeatureUse, NodeClusteringConfig, Preset};
 use egg_cluster::vgae::Likelihood;
 use egg_datasets::Registry;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A preset and its variants, by the name that records have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +39,9 @@ impl PresetName {
 }
 
 /// What a registered data set changes in the preset.
-///
-/// Coauthor-CS has counts of words, which the paper's code reads as 0 and 1.
 fn preset_overrides(preset: Preset, dataset: &str) -> Option<Value> {
     let entry = Registry::builtin().get(dataset).ok()?;
-    match (preset, entry.name.as_str()) {
-        (Preset::Paper, "Coauthor-CS") => Some(json!({"features": "binary"})),
-        _ => None,
-    }
+    entry.preset(preset.name()).clustering
 }
 
 impl FromStr for PresetName {

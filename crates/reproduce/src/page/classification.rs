@@ -9,7 +9,7 @@ use egg_pool::protocol::Protocol;
 
 use super::published::Classification;
 use super::table::{Row, Subject, Table, difference};
-use crate::cell::{DATASETS};
+use crate::cell::DATASETS;
 use crate::error::Result;
 
 /// The data sets that the fair protocol is for.

@@ -11,7 +11,7 @@ use super::cluster::Glance;
 use super::published::Classification;
 use super::table::{Subject, Table, difference};
 use crate::architecture::Architecture;
-use crate::cell::{DATASETS};
+use crate::cell::DATASETS;
 use crate::error::Result;
 
 /// The pooling that EGG is compared with.

@@ -13,7 +13,7 @@ use super::published::Classification;
 use super::records::{find, revisions, tests, validations};
 use super::table::difference;
 use super::verdicts::{compare, compare_with_published, family};
-use crate::cell::{Cell};
+use crate::cell::Cell;
 use crate::error::Result;
 use crate::halving::{HalvingRecord, TriedRun};
 use crate::paper::{GRID_DATASETS, GRID_POOLINGS};

@@ -63,7 +63,10 @@ fn number(results: &Path, name: &str) -> Result<String> {
         }
         ["tsne", name, map] => maps::right(&files::read(&path("tsne", name))?, map),
         ["paper", table, dataset, pooling] => {
-            let architecture = Architecture::ALL.iter().copied().find(|known| known.name() == *table);
+            let architecture = Architecture::ALL
+                .iter()
+                .copied()
+                .find(|known| known.name() == *table);
             let architecture = architecture.ok_or_else(unknown)?;
             let published = Classification::read(results, architecture)?;
             published.get(dataset, pooling).map(percent)
