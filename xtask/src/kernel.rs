@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::openblas::{OpenBlas, Probe};
 use crate::workspace;
 
-const VARIABLE: &str = "OPENBLAS_CORETYPE";
+/// Which kernels OpenBLAS is to use.
+pub(crate) const VARIABLE: &str = "OPENBLAS_CORETYPE";
 
 /// What came of choosing the kernels: the library as it will be used, and
 /// lines for the user, if any.

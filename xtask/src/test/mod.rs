@@ -1,12 +1,14 @@
 //! `cargo xtask test`: every check of the project, cheapest first.
 
 mod counts;
-mod only_geometry;
+mod kernels;
+mod outside;
 mod package;
 mod run;
 mod stage;
 mod summary;
 mod supply;
+mod words;
 
 use clap::Args;
 
