@@ -62,7 +62,7 @@ pub(crate) fn choose(root: &Path, probe: &Probe) -> Result<Chosen> {
         });
     }
     let warning = format!(
-        "OpenBLAS uses its old {old} kernels and cannot be told otherwise; a newer release would be faster"
+        "OpenBLAS uses its old {old} kernels and ignores {VARIABLE}; a newer release would be faster"
     );
     let removed = "removed .cargo/openblas.toml: no longer needed";
     Ok(Chosen {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_choice_is_not_taken_for_the_users() {
+    fn a_core_type_from_our_file_is_not_the_users() {
         let set = |core: &str| Some(core.to_owned());
         assert_eq!(users_own(set("Haswell"), Some("Haswell")), None);
         assert_eq!(users_own(set("Zen"), Some("Haswell")), set("Zen"));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_comes_and_goes() {
+    fn the_file_is_written_and_removed_once() {
         let directory = std::env::temp_dir().join(format!("xtask-kernel-{}", std::process::id()));
         std::fs::create_dir_all(directory.join(".cargo")).unwrap();
         let file = ConfigFile::in_workspace(&directory);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::TURN;
 use super::suite::Suite;
-use crate::backend::{Backend, calm_candle};
+use crate::backend::{Backend, limit_candle_threads};
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
@@ -63,7 +63,7 @@ pub(super) fn command(
     }
     command.env(TURN, turn.to_string());
     command.env("RAYON_NUM_THREADS", threads.to_string());
-    calm_candle(&mut command);
+    limit_candle_threads(&mut command);
     command
 }
 

@@ -35,8 +35,8 @@ pub(super) fn run(workspace: &Workspace, backend: &Backend, limit: Duration, cou
     match tests(workspace, backend).and_then(|programs| {
         for core in &others {
             for (program, folder) in &programs {
-                let left = limit.saturating_sub(start.elapsed());
-                one(backend, core, program, folder, left, counts)?;
+                let limit = limit.saturating_sub(start.elapsed());
+                run_program(backend, core, program, folder, limit, counts)?;
             }
         }
         Ok(())
@@ -110,7 +110,7 @@ fn program(artifact: &Value) -> Option<(PathBuf, PathBuf)> {
     Some((executable.into(), folder.to_owned()))
 }
 
-fn one(
+fn run_program(
     backend: &Backend,
     core: &str,
     program: &Path,

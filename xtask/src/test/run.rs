@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::Options;
 use super::counts::Counts;
 use super::stage::{Check, On, STAGES, Stage, Step};
-use super::{kernels, outside, package, words};
+use super::{dependencies, kernels, outside, package, supply, words};
 use crate::backend::Backend;
 use crate::process::{self, Ended};
 use crate::setup::{self, Install};
@@ -83,7 +83,7 @@ impl State<'_> {
         if stage.check == Check::Setup {
             return self.set_up(Install::Allowed, true);
         }
-        if let Some(outcome) = self.not_to_be_run(stage) {
+        if let Some(outcome) = self.skip_reason(stage) {
             return outcome;
         }
         let start = Instant::now();
@@ -98,6 +98,11 @@ impl State<'_> {
                 );
             }
             _ => {}
+        }
+        if stage.check == Check::Supply
+            && let Err(why) = dependencies::check(self.workspace)
+        {
+            return Outcome::Failed(why);
         }
         let outside = match outside::write(self.workspace, stage.check) {
             Ok(folder) => folder,
@@ -159,7 +164,7 @@ impl State<'_> {
         }
     }
 
-    fn not_to_be_run(&self, stage: &Stage) -> Option<Outcome> {
+    fn skip_reason(&self, stage: &Stage) -> Option<Outcome> {
         let needs_openblas = matches!(stage.on, On::OpenBlas | On::Both);
         if needs_openblas && self.setup_failed {
             return Some(Outcome::Failed("not run: set-up failed".into()));
@@ -196,6 +201,9 @@ impl State<'_> {
         println!("$ cargo {}", step.line);
         let mut cargo = self.workspace.cargo();
         cargo.args(step.line.split(' '));
+        if stage.check == Check::Supply {
+            supply::add_tools(self.workspace, &mut cargo);
+        }
         let outside = outside.filter(|_| step.outside);
         if let Some(folder) = outside {
             cargo.current_dir(folder);

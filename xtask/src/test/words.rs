@@ -152,7 +152,7 @@ impl Glossary {
     }
 }
 
-/// `hand_over`, `HandOver` and `handOver` are `hand` and `over`.
+/// `off_diagonal`, `OffDiagonal` and `offDiagonal` are `off` and `diagonal`.
 fn parts_of(word: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;
