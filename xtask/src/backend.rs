@@ -60,7 +60,7 @@ impl Backend {
 
 /// candle's own threads wait for work in a busy loop, on the cores that rayon's
 /// threads need.
-pub(crate) fn calm_candle(command: &mut Command) {
+pub(crate) fn limit_candle_threads(command: &mut Command) {
     if std::env::var_os("CANDLE_NUM_THREADS").is_none() {
         command.env("CANDLE_NUM_THREADS", "1");
     }

@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::openblas::{OpenBlas, Probe};
 use crate::workspace;
 
-const VARIABLE: &str = "OPENBLAS_CORETYPE";
+/// Which kernels OpenBLAS is to use.
+pub(crate) const VARIABLE: &str = "OPENBLAS_CORETYPE";
 
 /// What came of choosing the kernels: the library as it will be used, and
 /// lines for the user, if any.
@@ -61,7 +62,7 @@ pub(crate) fn choose(root: &Path, probe: &Probe) -> Result<Chosen> {
         });
     }
     let warning = format!(
-        "OpenBLAS uses its old {old} kernels and cannot be told otherwise; a newer release would be faster"
+        "OpenBLAS uses its old {old} kernels and ignores {VARIABLE}; a newer release would be faster"
     );
     let removed = "removed .cargo/openblas.toml: no longer needed";
     Ok(Chosen {
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_choice_is_not_taken_for_the_users() {
+    fn a_core_type_from_our_file_is_not_the_users() {
         let set = |core: &str| Some(core.to_owned());
         assert_eq!(users_own(set("Haswell"), Some("Haswell")), None);
         assert_eq!(users_own(set("Zen"), Some("Haswell")), set("Zen"));
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_comes_and_goes() {
+    fn the_file_is_written_and_removed_once() {
         let directory = std::env::temp_dir().join(format!("xtask-kernel-{}", std::process::id()));
         std::fs::create_dir_all(directory.join(".cargo")).unwrap();
         let file = ConfigFile::in_workspace(&directory);

@@ -67,7 +67,7 @@ fn main() -> ExitCode {
             eprintln!("error: {message}");
             ExitCode::FAILURE
         }
-        // The command has already told its story, `test` down to the last
+        // The command has printed its errors already, `test` down to the last
         // line, which scripts read.
         Err(Error::Reported) => ExitCode::FAILURE,
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_programs_do_is_passed_on() {
+    fn arguments_of_other_programs_are_passed_on() {
         for line in [
             "bench paper --table gcn --dataset MUTAG --reps 1",
             "bench paper --help",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_a_usage_error() {
+    fn invalid_arguments_are_usage_errors() {
         for line in [
             "tset",
             "setup --instal",

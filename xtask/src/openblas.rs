@@ -74,7 +74,7 @@ pub(crate) enum Search {
 /// A program linked to OpenBLAS.
 pub(crate) struct Probe {
     program: PathBuf,
-    /// What it said when nothing told OpenBLAS which kernels to use.
+    /// Its report without `OPENBLAS_CORETYPE`.
     pub(crate) report: OpenBlas,
     _folder: Folder,
 }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_telling_line_is_found() {
+    fn the_linkers_error_line_is_found() {
         let text = "error: linking with `cc` failed\n  = note: many words\n   rust-lld: error: unable to find library -lopenblas\n";
         assert_eq!(
             linker_complaint(text),
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_there_is_missing() {
-        let flags = link_flags("openblas_of_nobody").unwrap_or_default();
+        let flags = link_flags("openblas_missing").unwrap_or_default();
         match link(&Workspace::find().unwrap(), &flags).unwrap() {
             Search::Missing(reason) => assert!(reason.contains("openblas"), "{reason}"),
             Search::Found(_) => panic!("found a library that does not exist"),

@@ -8,7 +8,7 @@ use crate::process::{self, Ended, output_of};
 
 /// A mirror that is far away is slow; one that is down should not hold us up
 /// for ever.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug)]
 pub(crate) struct PackageManager {
@@ -78,10 +78,10 @@ impl PackageManager {
             println!("  $ {}", words.join(" "));
             let mut command = Command::new(words[0]);
             command.args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive");
-            outcome = match process::run(&mut command, PATIENCE, |_| {}) {
+            outcome = match process::run(&mut command, TIMEOUT, |_| {}) {
                 Ok(Ended::Well) => Ok(()),
                 Ok(Ended::Badly(_)) => Err(format!("`{line}` failed")),
-                Ok(Ended::TimedOut) => Err(format!("`{line}` took over {} s", PATIENCE.as_secs())),
+                Ok(Ended::TimedOut) => Err(format!("`{line}` took over {} s", TIMEOUT.as_secs())),
                 Err(error) => Err(format!("`{line}` could not be started: {error}")),
             };
         }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn advice_can_be_pasted() {
+    fn advice_is_a_shell_command() {
         assert_eq!(
             KNOWN[0].advice(),
             "sudo apt-get update && sudo apt-get install -y libopenblas-dev"
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn sudo_never_asks_and_brew_never_uses_it() {
+    fn sudo_is_non_interactive_and_brew_runs_without_it() {
         assert_eq!(SUDO[..2], ["sudo", "-n"]);
         assert_eq!(BREW.prefix(), Some(&[][..]));
     }

@@ -138,7 +138,7 @@ fn every_command_of_cargo_in_every_page_is_there() {
 }
 
 #[test]
-fn what_is_not_there_is_found() {
+fn missing_commands_and_packages_are_reported() {
     let problem = |command: &str| problem(&commands(&format!("$ {command}\n"))[0]);
     for fine in [
         "cargo xtask demo    # shows it",

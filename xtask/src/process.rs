@@ -14,7 +14,7 @@ use crate::terminal;
 const POLL: Duration = Duration::from_millis(50);
 /// How long we wait for output after a child has ended. Something it left
 /// behind may hold the pipe open.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+const DRAIN_LIMIT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -35,12 +35,12 @@ pub(crate) fn run(
     process_group::separate(command);
     let mut child = command.spawn()?;
     process_group::watch(Some(&child));
-    let ended = follow(&mut child, limit, &mut on_line);
+    let ended = wait(&mut child, limit, &mut on_line);
     process_group::watch(None);
     ended
 }
 
-fn follow(child: &mut Child, limit: Duration, on_line: &mut dyn FnMut(&str)) -> io::Result<Ended> {
+fn wait(child: &mut Child, limit: Duration, on_line: &mut dyn FnMut(&str)) -> io::Result<Ended> {
     let lines = lines_of(child);
     let start = Instant::now();
     let mut timed_out = false;
@@ -63,7 +63,7 @@ fn follow(child: &mut Child, limit: Duration, on_line: &mut dyn FnMut(&str)) -> 
             ended = child.try_wait()?.map(|status| (status, Instant::now()));
         }
         if let Some((status, at)) = ended {
-            if !open || at.elapsed() > LAST_WORDS {
+            if !open || at.elapsed() > DRAIN_LIMIT {
                 return Ok(match status {
                     _ if timed_out => Ended::TimedOut,
                     status if status.success() => Ended::Well,
@@ -72,7 +72,7 @@ fn follow(child: &mut Child, limit: Duration, on_line: &mut dyn FnMut(&str)) -> 
             }
         } else if !timed_out && start.elapsed() > limit {
             timed_out = true;
-            process_group::end(child);
+            process_group::kill_group(child);
         }
     }
 }
@@ -94,8 +94,8 @@ pub(crate) fn lines_of(child: &mut Child) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Runs a program that does what was asked for in our place, where the user is, and ends as it does.
-pub(crate) fn hand_over(command: &mut Command) -> Result<()> {
+/// Runs a program in the user's current directory, and exits with its code if it fails.
+pub(crate) fn run_and_exit(command: &mut Command) -> Result<()> {
     // The paths on the command line are relative to where the user is.
     if let Ok(here) = std::env::current_dir() {
         command.current_dir(here);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_limit_grandchildren_end_too() {
+    fn a_timeout_kills_grandchildren() {
         let mut grandchild = String::new();
         let start = Instant::now();
         let ended = run(

@@ -63,7 +63,7 @@ mod unix {
     }
 
     /// Ends the group a `separate` child leads.
-    pub(crate) fn end(child: &mut Child) {
+    pub(crate) fn kill_group(child: &mut Child) {
         let group = child.id() as i32;
         if group > 0 {
             // SAFETY: a plain system call. The group is that of a child which
@@ -138,10 +138,10 @@ mod unix {
             soon(is_gone).is_some()
         }
 
-        fn soon<T>(look: impl Fn() -> Option<T>) -> Option<T> {
+        fn soon<T>(check: impl Fn() -> Option<T>) -> Option<T> {
             let start = Instant::now();
             while start.elapsed() < Duration::from_secs(20) {
-                if let Some(found) = look() {
+                if let Some(found) = check() {
                     return Some(found);
                 }
                 std::thread::sleep(Duration::from_millis(10));
@@ -154,7 +154,7 @@ mod unix {
 #[cfg(all(test, unix))]
 pub(crate) use unix::tests;
 #[cfg(unix)]
-pub(crate) use unix::{end, forward_signals, separate, watch};
+pub(crate) use unix::{forward_signals, kill_group, separate, watch};
 
 /// Elsewhere only the child itself can be ended.
 #[cfg(not(unix))]
@@ -164,10 +164,10 @@ mod other {
     pub(crate) fn forward_signals() {}
     pub(crate) fn separate(_: &mut Command) {}
     pub(crate) fn watch(_: Option<&Child>) {}
-    pub(crate) fn end(child: &mut Child) {
+    pub(crate) fn kill_group(child: &mut Child) {
         let _ = child.kill();
     }
 }
 
 #[cfg(not(unix))]
-pub(crate) use other::{end, forward_signals, separate, watch};
+pub(crate) use other::{forward_signals, kill_group, separate, watch};

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 
-use crate::backend::calm_candle;
+use crate::backend::limit_candle_threads;
 use crate::error::Result;
 use crate::process;
 use crate::setup::{self, Install};
@@ -23,6 +23,6 @@ pub(crate) fn run(
     cargo.args(["run", "--release"]).args(package);
     cargo.args(backend.cargo_flags()).arg("--").args(ours).args(words);
     backend.apply(&mut cargo);
-    calm_candle(&mut cargo);
-    process::hand_over(&mut cargo)
+    limit_candle_threads(&mut cargo);
+    process::run_and_exit(&mut cargo)
 }

@@ -79,7 +79,7 @@ enum Decision {
     PureRust { reason: String, remedy: Option<String> },
 }
 
-/// The logic alone: `find` looks for the library, `install` tries to get it
+/// Only the logic: `find` looks for the library, `install` tries to get it
 /// or says what the user can do.
 fn decide(
     forced: Forced,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_install_that_does_not_help_is_not_fatal() {
+    fn an_install_without_effect_falls_back_to_pure_rust() {
         let looked = Cell::new(0);
         let find = || {
             looked.set(looked.get() + 1);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn forcing_pure_rust_does_not_even_look() {
+    fn forced_pure_rust_skips_the_search() {
         let decision = decide(Forced::PureRust, || panic!("looked"), || panic!("installed")).unwrap();
         assert!(matches!(decision, Decision::PureRust { remedy: None, .. }));
     }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::process::output_of;
 use crate::terminal;
@@ -75,6 +76,25 @@ impl Workspace {
         packages.ok_or_else(|| Error::Failed("`cargo metadata` does not say which packages there are".into()))
     }
 
+    /// Builds the targets of a cargo command and returns what cargo says of each: one JSON object an artifact.
+    pub(crate) fn artifacts(&self, words: &[&str], backend: Option<&Backend>) -> Result<Vec<Value>> {
+        let mut cargo = self.cargo();
+        cargo
+            .args(words)
+            .args(["--no-run", "--message-format=json-render-diagnostics"]);
+        if let Some(backend) = backend {
+            cargo.args(backend.cargo_flags());
+            backend.apply(&mut cargo);
+        }
+        let text = output_of(cargo.stderr(Stdio::inherit())).ok_or_else(|| {
+            Error::Failed("the programs do not build; the compiler's messages are above".into())
+        })?;
+        Ok(text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect())
+    }
+
     /// A directory below the target directory, made if need be.
     pub(crate) fn scratch(&self, name: &str) -> Result<PathBuf> {
         let directory = self.target.join(name);
@@ -83,7 +103,7 @@ impl Workspace {
     }
 }
 
-/// Writes a file whole or not at all: another program may be reading it.
+/// Writes a file atomically: another program may be reading it.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     // The process id keeps two runs at the same time apart.
     let mut partial = path.as_os_str().to_owned();

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::process::lines_of;
 
 /// The slowest task takes seconds; the first request also warms up.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
@@ -61,9 +61,9 @@ impl TaskChild {
 
     fn answer(&mut self) -> Result<Value, String> {
         let name = self.name;
-        let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
+        let line = self.answers.recv_timeout(TIMEOUT).map_err(|error| match error {
             RecvTimeoutError::Timeout => {
-                format!("{name} gave no answer in {} s", PATIENCE.as_secs())
+                format!("{name} gave no answer in {} s", TIMEOUT.as_secs())
             }
             RecvTimeoutError::Disconnected => {
                 format!("{name} ended early; its last words are above")
@@ -222,7 +222,7 @@ mod tests {
 
     /// One that can't do a task does not put the others out of step.
     #[test]
-    fn an_error_of_one_ends_with_its_task() {
+    fn a_failed_task_does_not_affect_the_next() {
         let of = |number: usize| {
             let first = match number {
                 0 => r#"{"task":"one","error":"no"}"#,
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_dies_or_babbles_is_an_error() {
+    fn a_child_that_dies_or_prints_no_json_is_an_error() {
         assert!(shell("exit 1").is_err());
         assert!(shell("echo hello").err().unwrap().contains("hello"));
         let mut child = shell(r#"echo '{"ready":true}'; read task; exit 1"#).unwrap();

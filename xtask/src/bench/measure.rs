@@ -28,7 +28,7 @@ impl Figures {
         }
     }
 
-    fn of(answers: &[Answer]) -> Option<Self> {
+    fn from_answers(answers: &[Answer]) -> Option<Self> {
         let mut sorted: Vec<f64> = answers.iter().map(|answer| answer.seconds).collect();
         sorted.sort_by(f64::total_cmp);
         Some(Self {
@@ -131,8 +131,8 @@ pub(super) fn compare(
     let error = (0..rounds).find_map(|_| one_round().err());
     Measured {
         comparison: *comparison,
-        ours: Figures::of(&our_answers),
-        other: Figures::of(&other_answers),
+        ours: Figures::from_answers(&our_answers),
+        other: Figures::from_answers(&other_answers),
         error,
     }
 }

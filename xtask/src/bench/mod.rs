@@ -250,7 +250,7 @@ fn measured(
         }),
     };
     if let Err(why) = &peer {
-        println!("  our side alone: {why}");
+        println!("  only our side: {why}");
     }
 
     let mut results = Vec::new();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_suite_there_is_a_little_of_each() {
+    fn the_quick_run_samples_every_suite() {
         let options = parsed("--no-peers");
         assert!(options.suite.is_none() && options.rounds() == 3 && options.no_peers);
         for suite in TIMED {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_data_is_skipped_with_a_reason() {
+    fn suites_without_data_are_skipped_with_a_reason() {
         let all: Vec<_> = CLUSTER.comparisons.iter().collect();
         let (kept, skipped) = with_data(&CLUSTER, &all, "Cora, Citeseer");
         assert_eq!((kept.len(), skipped.len()), (3, 3));

@@ -20,10 +20,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
     // As the tests have them: no other set of packages, features or options, so
     // that nothing heavy is compiled for it.
     let tests = ["test", "--workspace", "--exclude", "xtask"];
-    let messages = ours::messages(workspace, &tests, Some(&backend))?;
+    let artifacts = ours::artifacts(workspace, &tests, Some(&backend))?;
     let (mut passed, mut failures) = (0, Vec::new());
     for suite in TIMED {
-        let program = ours::program(&messages, suite.package)?;
+        let program = ours::program(&artifacts, suite.package)?;
         let inputs = workspace.scratch(&format!("bench/inputs/tiny-{}", suite.name))?;
         let mut command = ours::command(&program, &inputs, Some(&backend), 2, suite.turn);
         let mut child = TaskChild::start("our side", command.env(TINY, "1")).map_err(Error::Failed)?;

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// Run for so long in all, compiling apart
     #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// Only this one; may be given several times
+    /// Only this one; may be repeated
     #[arg(long = "target", value_name = "NAME", value_parser = known)]
     targets: Vec<String>,
     /// What makes the inputs

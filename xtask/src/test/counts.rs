@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_added_up_and_chatter_is_not() {
+    fn only_result_lines_are_counted() {
         let mut counts = Counts::default();
         for line in [
             "running 5 tests",

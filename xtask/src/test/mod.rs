@@ -1,12 +1,14 @@
 //! `cargo xtask test`: every check of the project, cheapest first.
 
 mod counts;
-mod only_geometry;
+mod kernels;
+mod outside;
 mod package;
 mod run;
 mod stage;
 mod summary;
 mod supply;
+mod words;
 
 use clap::Args;
 
@@ -18,7 +20,8 @@ use stage::{STAGES, Stage};
 
 /// Run every check, cheapest first
 ///
-/// Goes on after a failure so that one run shows everything. Ends with a table of the stages and the line
+/// Continues after a failure, so that one run shows everything. Ends with a table of the stages, their times and
+/// budgets, and the line
 /// `N passed, N failed`. The exit code is 1 if anything failed.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
@@ -28,22 +31,23 @@ pub(crate) struct Options {
     /// packages
     #[arg(long)]
     full: bool,
-    /// Only this stage; may be given several times
+    /// Only this stage; may be repeated
     #[arg(long = "stage", value_name = "NAME", value_parser = named)]
     only: Vec<&'static Stage>,
 }
 
 fn after_help() -> String {
-    let stages = STAGES
-        .iter()
-        .map(|stage| format!("  {:<18} {}\n", stage.name, stage.about));
+    let stages = STAGES.iter().map(|stage| {
+        let seconds = stage.budget(false).as_secs();
+        format!("  {:<18} {seconds:>4} s  {}\n", stage.name, stage.about)
+    });
     format!(
-        "Stages:\n{}
-Each stage has a time budget. Going over it is a warning; a stage that takes
-several times its budget is ended and has failed.
+        "Stages, each with its time budget on two cores from nothing:\n{}
+Going over a budget is a warning; a stage that takes several times its budget
+is stopped and fails. The table at the end has the time of each stage.
 
-What cargo does not come with is used where it is installed, and skipped
-otherwise: cargo install cargo-deny cargo-machete
+cargo-machete is installed below target/tools if it is missing; cargo-deny is
+used where it is installed: cargo install cargo-deny
 
 Without OpenBLAS its stages are skipped. EGG_BACKEND=pure-rust skips them too;
 EGG_BACKEND=openblas makes a missing OpenBLAS a failure.",

@@ -1,4 +1,4 @@
-//! What `cargo package` left: an archive for each crate, none of them large.
+//! The archives that `cargo package` makes: one for each crate, none of them large.
 
 use std::fs;
 

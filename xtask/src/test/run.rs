@@ -1,12 +1,13 @@
 //! Running the stages one after the other.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Options;
 use super::counts::Counts;
 use super::stage::{Check, On, STAGES, Stage, Step};
-use super::{only_geometry, package};
+use super::{kernels, outside, package, supply, words};
 use crate::backend::Backend;
 use crate::process::{self, Ended};
 use crate::setup::{self, Install};
@@ -82,25 +83,36 @@ impl State<'_> {
         if stage.check == Check::Setup {
             return self.set_up(Install::Allowed, true);
         }
-        if let Some(outcome) = self.not_to_be_run(stage) {
+        if let Some(outcome) = self.skip_reason(stage) {
             return outcome;
         }
         let start = Instant::now();
-        if stage.check == Check::Alone
-            && let Err(why) = only_geometry::write(self.workspace)
-        {
-            return Outcome::Failed(why);
+        match stage.check {
+            Check::Words => return words::check(self.workspace).map_or_else(Outcome::Failed, Outcome::Ok),
+            Check::Kernels => {
+                return kernels::run(
+                    self.workspace,
+                    &self.backend,
+                    stage.limit(self.options.full),
+                    counts,
+                );
+            }
+            _ => {}
         }
-        let (mut ran, mut left_out) = (0, Vec::new());
+        let outside = match outside::write(self.workspace, stage.check) {
+            Ok(folder) => folder,
+            Err(why) => return Outcome::Failed(why),
+        };
+        let (mut ran, mut skipped) = (0, Vec::new());
         for step in stage.steps(self.backend.openblas().is_none(), self.options.full) {
             if let Some(why) = step.need.and_then(|need| need.missing(self.workspace)) {
                 println!("skipped: {why}");
-                left_out.push(why);
+                skipped.push(why);
                 continue;
             }
             ran += 1;
-            let left = stage.limit(self.options.full).saturating_sub(start.elapsed());
-            if let Err(why) = self.step(stage, &step, left, counts) {
+            let limit = stage.limit(self.options.full).saturating_sub(start.elapsed());
+            if let Err(why) = self.step(stage, &step, outside.as_deref(), limit, counts) {
                 if step.compiles {
                     self.broken.insert(stage.name);
                 }
@@ -110,17 +122,17 @@ impl State<'_> {
         if stage.check == Check::Agree && counts.ran() == 0 {
             return Outcome::Failed("no test named backends_agree ran".into());
         }
-        left_out.dedup();
+        skipped.dedup();
         if ran == 0 {
-            return Outcome::Skipped(left_out.join("; "));
+            return Outcome::Skipped(skipped.join("; "));
         }
         if stage.check == Check::Package {
             return package::check(self.workspace).map_or_else(Outcome::Failed, Outcome::Ok);
         }
         Outcome::Ok(match counts.without_data {
-            0 if left_out.is_empty() => String::new(),
-            0 => format!("skipped: {}", left_out.join("; ")),
-            skipped => format!("{skipped} without benchmark data skipped"),
+            0 if skipped.is_empty() => String::new(),
+            0 => format!("skipped: {}", skipped.join("; ")),
+            count => format!("{count} without benchmark data skipped"),
         })
     }
 
@@ -147,7 +159,7 @@ impl State<'_> {
         }
     }
 
-    fn not_to_be_run(&self, stage: &Stage) -> Option<Outcome> {
+    fn skip_reason(&self, stage: &Stage) -> Option<Outcome> {
         let needs_openblas = matches!(stage.on, On::OpenBlas | On::Both);
         if needs_openblas && self.setup_failed {
             return Some(Outcome::Failed("not run: set-up failed".into()));
@@ -160,7 +172,7 @@ impl State<'_> {
             return Some(Outcome::Skipped("only with --full".into()));
         }
         let depends_on: &[&str] = match (stage.check, stage.on) {
-            (Check::Doctests, On::OpenBlas) => &["test-openblas"],
+            (Check::Doctests, On::OpenBlas) | (Check::Kernels, _) => &["test-openblas"],
             (Check::Doctests, On::PureRust) => &["test-pure-rust"],
             (Check::Bench | Check::Fuzz, _) if self.backend.openblas().is_some() => &["test-openblas"],
             (Check::Bench | Check::Fuzz, _) => &["test-pure-rust"],
@@ -173,15 +185,26 @@ impl State<'_> {
             .map(|name| Outcome::Failed(format!("not run: {name} does not compile")))
     }
 
-    fn step(&self, stage: &Stage, step: &Step, limit: Duration, counts: &mut Counts) -> Result<(), String> {
+    fn step(
+        &self,
+        stage: &Stage,
+        step: &Step,
+        outside: Option<&Path>,
+        limit: Duration,
+        counts: &mut Counts,
+    ) -> Result<(), String> {
         println!("$ cargo {}", step.line);
         let mut cargo = self.workspace.cargo();
         cargo.args(step.line.split(' '));
-        if step.stand_alone {
-            cargo.current_dir(only_geometry::folder(self.workspace));
+        if stage.check == Check::Supply {
+            supply::add_tools(self.workspace, &mut cargo);
         }
-        // Else what is packaged, and what stands alone, is compiled in places of its own.
-        if step.stand_alone || stage.check == Check::Package {
+        let outside = outside.filter(|_| step.outside);
+        if let Some(folder) = outside {
+            cargo.current_dir(folder);
+        }
+        // Or each would be compiled in a folder of its own.
+        if outside.is_some() || stage.check == Check::Package {
             cargo.env("CARGO_TARGET_DIR", &self.workspace.target);
         }
         self.backend.apply(&mut cargo);
@@ -195,10 +218,10 @@ impl State<'_> {
             cargo.env("CARGO_TERM_PROGRESS_WHEN", "never");
         }
 
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         let before = counts.failed;
         let ended = process::run(&mut cargo, limit, |line| match stage.check {
-            Check::Alone => said.push(line.to_owned()),
+            Check::GeometryOnly => output.push(line.to_owned()),
             _ => counts.add_line(line),
         });
         match ended {
@@ -210,7 +233,7 @@ impl State<'_> {
             }
             Ok(Ended::Badly(Some(code))) => Err(format!("exit code {code}")),
             Ok(Ended::Badly(None)) => Err("ended by a signal".into()),
-            Ok(Ended::Well) if stage.check == Check::Alone => only_geometry::judge(step, &said),
+            Ok(Ended::Well) if stage.check == Check::GeometryOnly => outside::judge(step, &output),
             Ok(Ended::Well) => Ok(()),
         }
     }
