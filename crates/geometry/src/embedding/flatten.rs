@@ -43,8 +43,8 @@ pub enum Flatten {
 }
 
 impl Flatten {
-    /// What an off-diagonal entry is multiplied by.
-    pub(crate) fn weight(self) -> f64 {
+    /// The factor of off-diagonal entries: 1 or `sqrt(2)`.
+    pub fn weight(self) -> f64 {
         match self {
             Self::Upper => 1.0,
             Self::Isometric => std::f64::consts::SQRT_2,

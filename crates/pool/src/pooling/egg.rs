@@ -70,10 +70,8 @@ impl PoolingSettings for Egg {
 /// What turns the distances of flattened triangles into those of the matrices: sqrt(2)
 /// off the diagonal, unless [`Flatten::Isometric`] has it already.
 pub(super) fn triangle_weights(flatten: Flatten, order: usize) -> Vec<f32> {
-    let off_diagonal = match flatten {
-        Flatten::Upper => std::f32::consts::SQRT_2,
-        Flatten::Isometric => 1.0,
-    };
+    #[expect(clippy::cast_possible_truncation, reason = "1 or the root of 2, rounded")]
+    let off_diagonal = (Flatten::Isometric.weight() / flatten.weight()) as f32;
     // Rows of the triangle, each from its diagonal on.
     let rows = (1..=order).rev();
     rows.flat_map(|length| (0..length).map(move |column| if column == 0 { 1.0 } else { off_diagonal }))
