@@ -173,7 +173,7 @@ fn check_residual<T: Scalar>(
     }
     let scaled = h.mapv(|entry| entry.as_f64() / scale);
     let residual = &scaled - &scaled.dot(projector);
-    let norm = left.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+    let norm = residual.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
     let dropped = sigma
         .iter()
         .skip(p)
