@@ -29,7 +29,6 @@ use crate::scalar::Scalar;
 /// # Ok::<(), egg_geometry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct Rectified<T> {
     /// Orthonormal, m x p (n x p for the node side); p = 0 for a zero matrix.
     pub basis: Array2<T>,
