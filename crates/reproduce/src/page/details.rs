@@ -1,6 +1,7 @@
 //! The second page, `docs/results/DETAILS.md`: every cell of Tables 2 and 3 with its
 //! differences, validation scores and settings.
 
+use crate::architecture::Architecture;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
