@@ -57,7 +57,7 @@ fn refused(path: &Path, (rows, columns): (usize, usize), error: Error) -> Failur
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let style = Style::of(arguments.json);
+    let style = Style::new(arguments.json);
     let read = |path: &PathBuf| {
         let matrix = read_npy(path, &ReadOptions::default())?.to_matrix_f64()?;
         let point = match arguments.rank {

@@ -16,7 +16,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    pub(crate) fn of(json: bool) -> Self {
+    pub(crate) fn new(json: bool) -> Self {
         if json {
             Self::Json
         } else if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
@@ -57,19 +57,19 @@ pub(crate) fn epochs(number: u64) -> String {
 }
 
 /// Set once nobody reads standard output any more.
-static NOBODY_READS: AtomicBool = AtomicBool::new(false);
+static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// A line on standard output. If nobody reads it any more, the work goes on in
 /// silence: a training whose pipe has ended is not lost. Any other failure (a full
 /// disk) ends the program, since what was asked for can't be had.
 pub(crate) fn print(line: &str) {
-    if NOBODY_READS.load(Ordering::Relaxed) {
+    if OUTPUT_CLOSED.load(Ordering::Relaxed) {
         return;
     }
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{line}").and_then(|()| out.flush()) {
         Ok(()) => {}
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => NOBODY_READS.store(true, Ordering::Relaxed),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => OUTPUT_CLOSED.store(true, Ordering::Relaxed),
         Err(error) => {
             warn(&format!("egg: standard output can't be written: {error}"));
             std::process::exit(1);

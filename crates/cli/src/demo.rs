@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let begin = Instant::now();
-    let style = Style::of(false);
+    let style = Style::new(false);
     interrupt::listen();
     let runs = arguments.out.join("runs");
     if runs.exists() {

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let style = Style::of(arguments.common.json);
+    let style = Style::new(arguments.common.json);
     let trained = model::load(&arguments.model)?;
     let pooling = &trained.config().model.pooling;
     let no_subspaces = || {

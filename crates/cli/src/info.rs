@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let style = Style::of(arguments.common.json);
+    let style = Style::new(arguments.common.json);
     let Some(name) = &arguments.data else {
         list(style);
         return Ok(());

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let style = Style::of(arguments.common.json);
+    let style = Style::new(arguments.common.json);
     let trained = model::load(&arguments.model)?;
     let data = model::read(&trained, &arguments.data, &arguments.common)?;
     if let Some(path) = &arguments.out {

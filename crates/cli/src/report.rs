@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     output::make_folder(&out)?;
     egg_report::write_html(&out, &records)?;
-    Style::of(false).say(out.display().to_string());
+    Style::new(false).say(out.display().to_string());
     Ok(())
 }
 

@@ -238,7 +238,7 @@ pub(crate) fn pooling_name(model: &ModelConfig) -> String {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Common { json, quiet, .. } = arguments.common;
-    let style = Style::of(json);
+    let style = Style::new(json);
     let data = Data::load(&arguments.data, &arguments.common)?;
     let name = data.dataset.name().to_owned();
     print_reading(&data, quiet);

@@ -57,7 +57,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    match Place::of(path)? {
+    match Place::from_path(path)? {
         Place::Open(file) => fill(file, content).map(drop),
         Place::Special => {
             let file = OpenOptions::new().write(true).open(path)?;
@@ -94,7 +94,7 @@ pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn check(path: &Path) -> Result<()> {
-    match Place::of(path)? {
+    match Place::from_path(path)? {
         // A pipe would wait for its reader.
         Place::Open(_) | Place::Special => Ok(()),
         Place::File { target, .. } => temporary_in(folder_of(&target)).map(drop),
@@ -157,7 +157,7 @@ enum Place {
 }
 
 impl Place {
-    fn of(path: &Path) -> Result<Self> {
+    fn from_path(path: &Path) -> Result<Self> {
         if path.file_name().is_none() {
             return Err(Error::new(ErrorKind::IsADirectory, "this path has no file name"));
         }

@@ -15,7 +15,7 @@ use crate::{
 const AGREE: f64 = 1e-12;
 
 /// The same work on both backends.
-fn both<R>(work: impl Fn() -> R) -> (R, R) {
+fn on_each_backend<R>(work: impl Fn() -> R) -> (R, R) {
     (work(), with_pure_rust(&work))
 }
 
@@ -50,7 +50,7 @@ fn backends_agree_on_projectors_and_gradients() {
     let mut checked = 0;
     for _ in 0..2000 {
         let (h, p) = data_with_gap(&mut rng);
-        let (a, b) = both(|| rectify(h.view(), RankRule::Fixed(p)).unwrap());
+        let (a, b) = on_each_backend(|| rectify(h.view(), RankRule::Fixed(p)).unwrap());
         assert_eq!(a.choice.p, b.choice.p);
         if a.choice.gap < 1e-3 {
             continue;
@@ -67,7 +67,7 @@ fn backends_agree_on_projectors_and_gradients() {
         assert_abs_diff_eq!(a.singular_values, b.singular_values, epsilon = tolerance);
 
         let w = Array2::from_shape_simple_fn((h.ncols(), h.ncols()), || rng.random_range(-1.0..1.0));
-        let (a, b) = both(|| {
+        let (a, b) = on_each_backend(|| {
             let (mut factors, mut workspace) = (Factors::new(), Workspace::new());
             factors
                 .compute(h.view(), RankRule::Fixed(p), &mut workspace)
@@ -88,10 +88,10 @@ fn backends_agree_on_angles_and_distances() {
         let m = rng.random_range(2..40);
         let a = GrassmannPoint::<f64>::random(m, rng.random_range(1..=m), &mut rng).unwrap();
         let b = GrassmannPoint::<f64>::random(m, rng.random_range(1..=m), &mut rng).unwrap();
-        let (x, y) = both(|| principal_angles(&a, &b).unwrap());
+        let (x, y) = on_each_backend(|| principal_angles(&a, &b).unwrap());
         let off = largest(&x - &y);
         assert!(off <= AGREE, "angles differ by {off:e}");
-        let (x, y) = both(|| projector_distance(&a, &b).unwrap());
+        let (x, y) = on_each_backend(|| projector_distance(&a, &b).unwrap());
         assert_abs_diff_eq!(x, y, epsilon = AGREE);
         for distance in Distance::ALL
             .iter()
@@ -99,7 +99,7 @@ fn backends_agree_on_angles_and_distances() {
             .filter(|distance| distance.is_metric())
         {
             for extension in [Extension::Containment, Extension::YeLim, Extension::Projector] {
-                let (x, y) = both(|| extended_distance(&a, &b, distance, extension).unwrap());
+                let (x, y) = on_each_backend(|| extended_distance(&a, &b, distance, extension).unwrap());
                 // Fubini-Study's arccos has the slope 1 / sin at 0, where the
                 // product of cosines crowds at 1; its own formula avoids it.
                 assert!(abs_diff_eq!(x, y, epsilon = AGREE), "{distance:?}: {x} {y}");
@@ -116,13 +116,13 @@ fn backends_agree_on_maps_and_means() {
         let p = rng.random_range(1..=m / 2);
         let a = GrassmannPoint::<f64>::random(m, p, &mut rng).unwrap();
         let b = GrassmannPoint::<f64>::random(m, p, &mut rng).unwrap();
-        let (x, y) = both(|| a.log(&b).unwrap());
+        let (x, y) = on_each_backend(|| a.log(&b).unwrap());
         // The logarithm is as sensitive as 1 / cos of the largest angle.
         let tolerance = AGREE / principal_angles(&a, &b).unwrap()[p - 1].cos().max(1e-3);
         assert_abs_diff_eq!(x.matrix(), y.matrix(), epsilon = tolerance);
-        let (x, y) = both(|| a.exp(&a.log(&b).unwrap().scaled(0.4)).unwrap().projector());
+        let (x, y) = on_each_backend(|| a.exp(&a.log(&b).unwrap().scaled(0.4)).unwrap().projector());
         assert_abs_diff_eq!(x, y, epsilon = tolerance);
-        let (x, y) = both(|| extrinsic_mean(&[a.clone(), b.clone(), a.clone()], p).unwrap());
+        let (x, y) = on_each_backend(|| extrinsic_mean(&[a.clone(), b.clone(), a.clone()], p).unwrap());
         let same = abs_diff_eq!(x.point.projector(), y.point.projector(), epsilon = AGREE);
         assert!(x.gap < 1e-3 || same);
     }

@@ -115,7 +115,7 @@ pub(crate) const RANK_RULES: u64 = 2;
 /// }
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let h = Tensor::new(&[[1.0, 4.0], [3.0, 4.0]], &Device::Cpu)?.into();
 /// let pooled = Deviation { features: 2 }.pool(&h, &structure, &mut Pass::Evaluation)?;
 /// let row = &pooled.readout.to_vec2::<f64>()?[0];

@@ -35,7 +35,7 @@ impl Structure {
     ///
     /// # Errors
     /// None for a batch that exists.
-    pub fn of(batch: &GraphBatch) -> Result<Self> {
+    pub fn from_batch(batch: &GraphBatch) -> Result<Self> {
         let entries = batch.entries();
         let weights = batch
             .edge_weights()

@@ -28,7 +28,8 @@ use crate::tsne;
 #[serde(default)]
 pub struct Embedding {
     /// What a row is: `graphs` or `nodes`.
-    pub of: String,
+    #[serde(rename = "of")]
+    pub subject: String,
     /// What was embedded, in a few words, as `test part of repetition 1`; empty
     /// to leave it out.
     pub note: String,
@@ -83,7 +84,7 @@ impl Embedding {
     /// # Errors
     /// If there are not as many classes as rows, or rows are not complete.
     pub fn new(
-        of: impl Into<String>,
+        subject: impl Into<String>,
         columns: usize,
         values: Vec<f32>,
         classes: Vec<Option<u32>>,
@@ -96,7 +97,7 @@ impl Embedding {
             });
         }
         Ok(Self {
-            of: of.into(),
+            subject: subject.into(),
             classes,
             rows: Some(Rows { columns, values }),
             ..Self::default()

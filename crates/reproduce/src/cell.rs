@@ -83,7 +83,7 @@ impl Cell<'_> {
     /// # Errors
     /// As [`Experiment::new`], or if there is no such pooling.
     pub fn experiment(&self, dataset: &GraphDataset) -> Result<Experiment> {
-        let preset = preset::of(self.dataset)?;
+        let preset = preset::paper(self.dataset)?;
         let new =
             |pooling: &str| Experiment::new(dataset, self.protocol, self.architecture, pooling.parse()?);
         let mut experiment = match self.pooling {

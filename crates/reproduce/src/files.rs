@@ -1,4 +1,4 @@
-//! Records on disk: JSON, written whole or not at all.
+//! Records on disk: JSON, written atomically.
 
 use std::path::Path;
 

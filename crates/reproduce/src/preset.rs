@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// What the preset `paper` has for a data set of this name; nothing for one that is not
 /// registered.
-pub(crate) fn of(dataset: &str) -> Result<Preset> {
+pub(crate) fn paper(dataset: &str) -> Result<Preset> {
     let Ok(entry) = Registry::builtin().get(dataset) else {
         return Ok(Preset::default());
     };
@@ -30,6 +30,6 @@ pub fn experiment(
     pooling: PoolingConfig,
 ) -> Result<Experiment> {
     let mut experiment = Experiment::new(dataset, protocol, convolution, pooling)?;
-    experiment.apply(&of(dataset.name())?);
+    experiment.apply(&paper(dataset.name())?);
     Ok(experiment)
 }

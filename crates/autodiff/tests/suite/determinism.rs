@@ -32,7 +32,10 @@ fn offsets() -> Vec<usize> {
         .collect()
 }
 
-fn both<T: Into<Tensor>>(h: &Var, y: impl Fn(&Tensor) -> egg_autodiff::Result<T>) -> Vec<u64> {
+fn value_and_gradient_bits<T: Into<Tensor>>(
+    h: &Var,
+    y: impl Fn(&Tensor) -> egg_autodiff::Result<T>,
+) -> Vec<u64> {
     let y = |h: &Tensor| y(h).map(Into::<Tensor>::into);
     let values = flat(&y(h).unwrap());
     let gradient = weighted_gradient(h, y);
@@ -52,15 +55,21 @@ fn every_operation_is_bit_identical_on_any_number_of_threads() {
         let rule = RankRule::Relative(0.5);
         // The same memory for all runs: what it held before must not matter.
         let embedder = Embedder::new(rule, Flatten::Upper).unwrap();
-        same_on_all_pools("embedding", || both(&h, |h| embedder.embed(h, &offsets)));
-        same_on_all_pools("leverage", || both(&h, |h| leverage(h, &offsets, rule)));
+        same_on_all_pools("embedding", || {
+            value_and_gradient_bits(&h, |h| embedder.embed(h, &offsets))
+        });
+        same_on_all_pools("leverage", || {
+            value_and_gradient_bits(&h, |h| leverage(h, &offsets, rule))
+        });
         for filter in [
             Filter::resolvent(0.5).unwrap(),
             Filter::resolvent(1e-6).unwrap(),
             Filter::log1p(),
         ] {
             let embedder = SoftEmbedder::new(filter, Flatten::Upper);
-            same_on_all_pools("soft embedding", || both(&h, |h| embedder.embed(h, &offsets)));
+            same_on_all_pools("soft embedding", || {
+                value_and_gradient_bits(&h, |h| embedder.embed(h, &offsets))
+            });
         }
         let stack = Var::from_tensor(
             &normal(60, 8, 2)
@@ -70,7 +79,7 @@ fn every_operation_is_bit_identical_on_any_number_of_threads() {
                 .unwrap(),
         )
         .unwrap();
-        same_on_all_pools("svd", || both(&stack, |a| Ok(svd(a)?.2)));
+        same_on_all_pools("svd", || value_and_gradient_bits(&stack, |a| Ok(svd(a)?.2)));
     }
 }
 
@@ -83,13 +92,13 @@ fn reused_memory_of_other_shapes_changes_no_bit() {
         let offsets = [0, rows / 2, rows];
         let fresh = Embedder::new(RankRule::Fixed(2), Flatten::Upper).unwrap();
         assert_eq!(
-            both(&h, |h| embedder.embed(h, &offsets)),
-            both(&h, |h| fresh.embed(h, &offsets))
+            value_and_gradient_bits(&h, |h| embedder.embed(h, &offsets)),
+            value_and_gradient_bits(&h, |h| fresh.embed(h, &offsets))
         );
         let fresh = SoftEmbedder::new(Filter::resolvent(0.5).unwrap(), Flatten::Upper);
         assert_eq!(
-            both(&h, |h| soft.embed(h, &offsets)),
-            both(&h, |h| fresh.embed(h, &offsets))
+            value_and_gradient_bits(&h, |h| soft.embed(h, &offsets)),
+            value_and_gradient_bits(&h, |h| fresh.embed(h, &offsets))
         );
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 impl Place {
     fn style(&self) -> Style {
-        Style::of(self.json)
+        Style::new(self.json)
     }
 
     /// Where data sets are looked for.

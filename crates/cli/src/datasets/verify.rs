@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let (style, folders) = (arguments.place.style(), arguments.place.folders());
     let (mut right, mut wrong, mut missing) = (0, 0, Vec::new());
     for entry in super::selected(&arguments.names)? {
-        match look(entry, &folders, style) {
+        match inspect(entry, &folders, style) {
             Some(true) => right += 1,
             Some(false) => wrong += 1,
             None => missing.push(entry.name.as_str()),
@@ -59,7 +59,7 @@ fn are(count: usize) -> String {
 }
 
 /// Whether a data set is right, in the first folder that has any of it.
-fn look(entry: &DatasetEntry, folders: &DataFolders, style: Style) -> Option<bool> {
+fn inspect(entry: &DatasetEntry, folders: &DataFolders, style: Style) -> Option<bool> {
     let name = &entry.name;
     for folder in folders.in_order() {
         match verify(entry, folder) {

@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let style = Style::of(arguments.common.json);
+    let style = Style::new(arguments.common.json);
     let config = Config::read(&arguments.config)?;
     let data = Data::load(&config.data, &arguments.common)?;
     let name = data.dataset.name().to_owned();

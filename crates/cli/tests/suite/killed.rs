@@ -1,5 +1,5 @@
 //! Programs that are killed (SIGKILL) at random moments: whatever has a name is whole,
-//! and the run goes on to the same bits, or begins anew.
+//! and the run resumes bit for bit, or begins anew.
 
 #![cfg(unix)]
 

@@ -128,7 +128,7 @@ pub(crate) struct Nearest {
 impl Nearest {
     /// From the distances of a tile.
     #[inline(always)]
-    pub(crate) fn of<S: Simd>(simd: S, squares: &[Lane]) -> Self {
+    pub(crate) fn from_squares<S: Simd>(simd: S, squares: &[Lane]) -> Self {
         let (mut labels, mut firsts, mut seconds) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         for vector in 0..LANES / S::F64_LANES {
             // Labels as numbers of the same kind as distances: exact below 2^53.
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_first_of_equals_is_nearest() {
-        let nearest = Nearest::of(pulp::Scalar, &[[2.0; LANES], [1.0; LANES], [1.0; LANES]]);
+        let nearest = Nearest::from_squares(pulp::Scalar, &[[2.0; LANES], [1.0; LANES], [1.0; LANES]]);
         assert_eq!(
             (nearest.label[3], nearest.first[3], nearest.second[3]),
             (1, 1.0, 1.0)

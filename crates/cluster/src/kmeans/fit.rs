@@ -268,7 +268,7 @@ vectorised! {
         let mut sum = 0.0;
         for (part, labels) in rows.chunks(LANES * width).zip(labels.chunks_mut(LANES)) {
             tile.measure(simd, part, width, points.scale, centres);
-            let nearest = Nearest::of(simd, &tile.squares);
+            let nearest = Nearest::from_squares(simd, &tile.squares);
             labels.copy_from_slice(&nearest.label[..labels.len()]);
             sum += nearest.first[..labels.len()].iter().sum::<f64>();
         }

@@ -315,7 +315,7 @@ impl Block {
                 }
             }
             tile.measure(simd, part, width, points.scale, movement.centres);
-            let nearest = Nearest::of(simd, &tile.squares);
+            let nearest = Nearest::from_squares(simd, &tile.squares);
             for (at, bound) in bounds.iter_mut().enumerate() {
                 any_changed |= bound.label != nearest.label[at];
                 *bound = Bound {

@@ -324,7 +324,7 @@ vectorised! {
         let mut inertia = 0.0;
         for part in rows.chunks(LANES * width) {
             tile.measure(simd, part, width, scale, centres);
-            let nearest = Nearest::of(simd, &tile.squares);
+            let nearest = Nearest::from_squares(simd, &tile.squares);
             for (at, row) in part.chunks_exact(width).enumerate() {
                 let label = nearest.label[at] as usize;
                 inertia += nearest.first[at];

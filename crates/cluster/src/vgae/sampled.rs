@@ -86,7 +86,7 @@ struct Sampled {
 #[derive(Clone, Copy)]
 struct Pull<T> {
     node: u32,
-    of: u32,
+    other: u32,
     slope: T,
 }
 
@@ -122,10 +122,10 @@ impl ValueAndGradient for Sampled {
                 let pulls = &block.pulls[block.starts[range] as usize..block.starts[range + 1] as usize];
                 for (at, pull) in pulls.iter().enumerate() {
                     if let Some(later) = pulls.get(at + AHEAD) {
-                        prefetch(z, later.of as usize * width, width);
+                        prefetch(z, later.other as usize * width, width);
                     }
                     let row = (pull.node as usize - first) * width;
-                    add_rows(z, &[pull.of], &[pull.slope], &mut gradient[row..row + width]);
+                    add_rows(z, &[pull.other], &[pull.slope], &mut gradient[row..row + width]);
                 }
             }
         });
@@ -204,9 +204,9 @@ impl<T: Logistic> Rows<'_, T> {
                 add_rows(z, second, slopes, gradient);
                 others = rest;
                 #[expect(clippy::cast_possible_truncation, reason = "nodes of a graph")]
-                let of = node as u32;
+                let other = node as u32;
                 let pulls = second.iter().zip(slopes);
-                drawn.extend(pulls.map(|(&node, &slope)| Pull { node, of, slope }));
+                drawn.extend(pulls.map(|(&node, &slope)| Pull { node, other, slope }));
             }
         }
         (found.pulls, found.starts) = ranges.sorted(&drawn);

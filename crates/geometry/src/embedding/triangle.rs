@@ -31,17 +31,17 @@ impl<T: Scalar> WithSimd for SquareOf<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self.rows.len() / self.m {
-            1 => self.of::<1>(),
-            2 => self.of::<2>(),
-            3 => self.of::<3>(),
-            _ => self.of::<4>(),
+            1 => self.with_rows::<1>(),
+            2 => self.with_rows::<2>(),
+            3 => self.with_rows::<3>(),
+            _ => self.with_rows::<4>(),
         }
     }
 }
 
 impl<T: Scalar> SquareOf<'_, T> {
     #[inline(always)]
-    fn of<const N: usize>(self) {
+    fn with_rows<const N: usize>(self) {
         let mut rest = self.out;
         for first in 0..self.m {
             let (out, tail) = rest.split_at_mut(self.m - first);
@@ -106,10 +106,10 @@ impl<T: Scalar> WithSimd for Multiply<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self.rows.len() / self.m {
-            1 => self.of::<1>(),
-            2 => self.of::<2>(),
-            3 => self.of::<3>(),
-            _ => self.of::<4>(),
+            1 => self.with_rows::<1>(),
+            2 => self.with_rows::<2>(),
+            3 => self.with_rows::<3>(),
+            _ => self.with_rows::<4>(),
         }
     }
 }
@@ -117,7 +117,7 @@ impl<T: Scalar> WithSimd for Multiply<'_, T> {
 impl<T: Scalar> Multiply<'_, T> {
     /// Entry `(r, c)`, c > r, is used twice: `out_r += u_c g` and `out_c += u_r g`.
     #[inline(always)]
-    fn of<const N: usize>(self) {
+    fn with_rows<const N: usize>(self) {
         let m = self.m;
         self.out.fill(0.0);
         let mut rest = self.flat;

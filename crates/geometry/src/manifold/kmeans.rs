@@ -210,12 +210,12 @@ impl GrassmannKMeans {
         rng: &mut R,
     ) -> Result<GrassmannClustering<T>> {
         let mut centres = self.plus_plus(points, rng)?;
-        let mut assigned = Assignment::of(points, &centres, self.centre)?;
+        let mut assigned = Assignment::new(points, &centres, self.centre)?;
         let mut iterations = 1;
         let mut converged = false;
         while iterations < self.max_iterations && !converged {
             self.update(points, &assigned, &mut centres)?;
-            let next = Assignment::of(points, &centres, self.centre)?;
+            let next = Assignment::new(points, &centres, self.centre)?;
             iterations += 1;
             converged = next.labels == assigned.labels;
             assigned = next;
@@ -302,7 +302,7 @@ struct Assignment<T> {
 }
 
 impl<T: Scalar> Assignment<T> {
-    fn of(points: &[GrassmannPoint<T>], centres: &[GrassmannPoint<T>], kind: CentreKind) -> Result<Self> {
+    fn new(points: &[GrassmannPoint<T>], centres: &[GrassmannPoint<T>], kind: CentreKind) -> Result<Self> {
         let distances = cross_distances(points, centres, kind.distance(), Extension::Projector)?;
         let nearest = distances.rows().into_iter().map(|row| {
             // The first of equals, so that ties are broken deterministically.

@@ -52,7 +52,7 @@ impl BatchTargets {
     ///
     /// # Errors
     /// [`Error::UnknownTarget`] for a graph without a known one.
-    pub(super) fn of(batch: &GraphBatch, dtype: DType) -> Result<Option<Self>> {
+    pub(super) fn from_batch(batch: &GraphBatch, dtype: DType) -> Result<Option<Self>> {
         let unknown = |at: usize| Error::UnknownTarget {
             graph: batch.indices().get(at).copied().unwrap_or(at),
         };

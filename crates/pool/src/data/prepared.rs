@@ -196,9 +196,9 @@ impl PreparedGraphs {
                 Some(propagated) => Some(Arc::new(propagated.batch(graphs)?)),
                 None => None,
             },
-            structure: Structure::of(&batch)?,
+            structure: Structure::from_batch(&batch)?,
             targets: match with_targets {
-                true => BatchTargets::of(&batch, shared.dtype)?,
+                true => BatchTargets::from_batch(&batch, shared.dtype)?,
                 false => None,
             },
         })

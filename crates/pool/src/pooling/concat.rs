@@ -91,7 +91,7 @@ impl PoolingSettings for Concat {
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let mut rng = ChaCha8Rng::seed_from_u64(0);
 /// let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
 /// let both: PoolingConfig = "concat:parts=avg+egg".parse()?;

@@ -86,7 +86,7 @@ struct Contracted<T> {
     edges: Vec<Edge>,
     scores: Vec<T>,
     /// Nodes that no edge took, ascending.
-    alone: Vec<u32>,
+    single: Vec<u32>,
 }
 
 /// Contracts every graph of a batch.
@@ -120,7 +120,7 @@ fn contract<T: SortKey>(a: &[T], structure: &Structure) -> (Vec<T>, Contraction)
             }
             starts.push(as_u32(members.len()));
         }
-        for node in &graph.alone {
+        for node in &graph.single {
             members.push(*node);
             starts.push(as_u32(members.len()));
         }
@@ -173,7 +173,7 @@ fn of_graph<T: SortKey>(a: &[T], structure: &Structure, nodes: Range<usize>) -> 
     let mut found = Contracted {
         edges: Vec::with_capacity(nodes.len() / 2),
         scores: Vec::with_capacity(nodes.len() / 2),
-        alone: Vec::new(),
+        single: Vec::new(),
     };
     for key in keys {
         let entry = T::position(key);
@@ -190,7 +190,7 @@ fn of_graph<T: SortKey>(a: &[T], structure: &Structure, nodes: Range<usize>) -> 
         }
     }
     found
-        .alone
+        .single
         .extend(nodes.filter(|node| free[node - first]).map(as_u32));
     found
 }

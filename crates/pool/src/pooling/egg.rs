@@ -93,7 +93,7 @@ pub(super) fn triangle_weights(flatten: Flatten, order: usize) -> Vec<f32> {
 /// use egg_pool::{Pooling, Structure};
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let pooling = EggPooling::new(2, RankRule::Threshold(0.5), Flatten::Upper)?;
 /// let h = Tensor::new(&[[2f32, 0.0], [0.0, 0.1]], &Device::Cpu)?.into();
 /// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;

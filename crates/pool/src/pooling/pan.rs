@@ -83,7 +83,7 @@ impl PoolingSettings for Pan {
 /// use rand_chacha::ChaCha8Rng;
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let mut rng = ChaCha8Rng::seed_from_u64(0);
 /// let mut parameters = Parameters::new(DType::F64, &Device::Cpu)?;
 /// let pooling = PanPooling::new(&mut parameters.root(&mut rng), 1, 0.5, 1)?;

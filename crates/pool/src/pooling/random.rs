@@ -68,7 +68,7 @@ impl PoolingSettings for Random {
 /// use egg_pool::Structure;
 ///
 /// let dataset = GraphDataset::single("path", Graph::from_edges(3, &[(0, 1), (1, 2)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let kept = RandomPooling::new(4, 0.5, 7)?.select(&structure);
 /// assert_eq!(kept.len(), 2);
 /// assert_eq!(kept, RandomPooling::new(8, 0.5, 7)?.select(&structure));

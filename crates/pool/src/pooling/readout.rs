@@ -56,7 +56,7 @@ impl PoolingSettings for Max {
 /// use egg_pool::{Pooling, Structure};
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let h = Tensor::new(&[[1f32, 5.0], [3.0, 4.0]], &Device::Cpu)?;
 /// let read = |pooling: SegmentPooling| pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation);
 /// assert_eq!(read(SegmentPooling::sum(2)?)?.readout.to_vec2::<f32>()?, [[4.0, 9.0]]);

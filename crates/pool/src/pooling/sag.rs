@@ -66,7 +66,7 @@ impl PoolingSettings for Sag {
 /// use rand_chacha::ChaCha8Rng;
 ///
 /// let dataset = GraphDataset::single("star", Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let mut rng = ChaCha8Rng::seed_from_u64(0);
 /// let mut parameters = Parameters::new(DType::F32, &Device::Cpu)?;
 /// let pooling = SagPooling::new(&mut parameters.root(&mut rng), 8, 0.5)?;

@@ -95,7 +95,7 @@ impl PoolingSettings for SoftEgg {
 /// use egg_pool::{Pooling, Structure};
 ///
 /// let dataset = GraphDataset::single("pair", Graph::from_edges(2, &[(0, 1)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let pooling = SoftEggPooling::new(2, Filter::resolvent(1.0)?, Flatten::Upper)?;
 /// let h = Tensor::new(&[[1f32, 0.0], [0.0, 2.0]], &Device::Cpu)?.into();
 /// let pooled = pooling.pool(&h, &structure, &mut Pass::Evaluation)?;

@@ -67,7 +67,7 @@ impl PoolingSettings for TopK {
 /// use rand_chacha::ChaCha8Rng;
 ///
 /// let dataset = GraphDataset::single("path", Graph::from_edges(3, &[(0, 1), (1, 2)])?);
-/// let structure = Structure::of(&GraphBatch::all(&dataset)?)?;
+/// let structure = Structure::from_batch(&GraphBatch::all(&dataset)?)?;
 /// let mut rng = ChaCha8Rng::seed_from_u64(0);
 /// let mut parameters = Parameters::new(DType::F64, &Device::Cpu)?;
 /// let pooling = TopKPooling::new(&mut parameters.root(&mut rng), 2, 0.5)?;

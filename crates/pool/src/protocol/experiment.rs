@@ -83,7 +83,7 @@ impl Experiment {
         convolution: impl Into<ConvolutionConfig>,
         pooling: PoolingConfig,
     ) -> Result<Self> {
-        let objective = Objective::of(dataset)?;
+        let objective = Objective::from_dataset(dataset)?;
         let mut model = ModelConfig::new(convolution, pooling);
         model.head.output_norm = protocol == Protocol::Paper && objective.of_classes();
         Ok(Self {

@@ -28,7 +28,7 @@ impl Objective {
     ///
     /// # Errors
     /// [`Error::Targets`] if the data set has no targets.
-    pub fn of(dataset: &GraphDataset) -> Result<Self> {
+    pub fn from_dataset(dataset: &GraphDataset) -> Result<Self> {
         match dataset.targets() {
             Some(Targets::Classes(_)) => Ok(Self::CrossEntropy),
             Some(Targets::Values(_)) => Ok(Self::Mse),
@@ -57,7 +57,7 @@ impl Objective {
 
     /// Refuses a data set whose targets are of the other kind.
     pub(crate) fn check(self, dataset: &GraphDataset) -> Result<()> {
-        let found = Self::of(dataset)?;
+        let found = Self::from_dataset(dataset)?;
         if found.of_classes() == self.of_classes() {
             return Ok(());
         }

@@ -64,7 +64,7 @@ fn edge_weights_are_kept_but_do_not_change_scores() {
     let weighted = |weight: f32| {
         let graph = Graph::from_weighted_edges(4, &[(0, 1, weight), (1, 2, 2.0), (2, 3, 1.0), (3, 0, 1.0)]);
         let dataset = GraphDataset::single("weights", graph.unwrap());
-        Structure::of(&GraphBatch::all(&dataset).unwrap()).unwrap()
+        Structure::from_batch(&GraphBatch::all(&dataset).unwrap()).unwrap()
     };
     let h = normal(4, 3, 1);
     for name in ["topk", "sag", "edge", "pan"] {

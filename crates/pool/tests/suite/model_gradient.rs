@@ -115,7 +115,7 @@ enum Exception {
 }
 
 impl Exception {
-    fn of(name: &str, config: &ModelConfig, model: &Model) -> Option<Self> {
+    fn from_name(name: &str, config: &ModelConfig, model: &Model) -> Option<Self> {
         let is_there = |name: String| model.parameters().get(&name).is_some();
         if let Some(layer) = name.strip_suffix(".bias")
             && let Some((block, index)) = layer.rsplit_once("lins.")
@@ -196,7 +196,7 @@ fn compare(config: &ModelConfig, compared: &mut Compared) {
     for (name, parameter) in model.parameters().trainable() {
         let found = gradient(parameter);
         let size = largest(&found);
-        match Exception::of(name, config, &model) {
+        match Exception::from_name(name, config, &model) {
             // Sums of as many terms of either sign, as large as other gradients.
             Some(Exception::NormalisedAway) => {
                 compared.normalised_away += 1;

@@ -15,7 +15,7 @@ fn poolings_of_real_graphs_are_finite_with_gradients() {
     let Some(path) = find("MUTAG.zip") else { return };
     let dataset = read_tu(&path, &ReadOptions::default()).unwrap();
     let batch = GraphBatch::all(&dataset).unwrap();
-    let structure = Structure::of(&batch).unwrap();
+    let structure = Structure::from_batch(&batch).unwrap();
     for config in PoolingConfig::all() {
         let mut rng = rng(0);
         let mut parameters = Parameters::new(DType::F32, &Device::Cpu).unwrap();

@@ -64,7 +64,7 @@ fn majority(dataset: &GraphDataset, report: &Report) -> f64 {
 }
 
 #[test]
-fn proteins_are_told_apart() {
+fn proteins_are_classified_better_than_the_majority_class() {
     let Some(dataset) = read("PROTEINS") else { return };
     for convolution in ["gcn", "gin"] {
         let report = train(&dataset, convolution, 1, 6);

@@ -39,7 +39,7 @@ pub(crate) fn batch(graphs: &[Edges]) -> GraphBatch {
 }
 
 pub(crate) fn structure(graphs: &[Edges]) -> Structure {
-    Structure::of(&batch(graphs)).unwrap()
+    Structure::from_batch(&batch(graphs)).unwrap()
 }
 
 /// A random graph, each edge with this chance.

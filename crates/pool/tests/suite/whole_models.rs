@@ -187,7 +187,7 @@ struct Cut {
 }
 
 impl Cut {
-    fn of(h: &Array2<f64>, rule: RankRule, dtype: DType) -> Option<Self> {
+    fn from_rows(h: &Array2<f64>, rule: RankRule, dtype: DType) -> Option<Self> {
         if h.iter().all(|entry| *entry == 0.0) {
             return None;
         }
@@ -327,7 +327,7 @@ fn cuts(
             let h = nodes(&part, graphs);
             let offsets = graphs.dataset().node_offsets();
             let graph = |ends: &[usize]| h.slice(s![ends[0]..ends[1], ..]).to_owned();
-            let cut = |ends: &[usize]| Cut::of(&graph(ends), rule, graphs.dtype());
+            let cut = |ends: &[usize]| Cut::from_rows(&graph(ends), rule, graphs.dtype());
             offsets.windows(2).map(cut).collect()
         })
         .collect()

@@ -78,10 +78,10 @@ pub(super) fn map_section(page: &mut Page, figures: &[(Chart, String)]) {
 }
 
 fn map_caption(embedding: &Embedding) -> String {
-    let what = if embedding.of.is_empty() {
+    let what = if embedding.subject.is_empty() {
         "rows"
     } else {
-        &embedding.of
+        &embedding.subject
     };
     let mut caption = String::new();
     if let Some(map) = &embedding.map {

@@ -35,7 +35,7 @@ fn text_is_escaped_everywhere() {
         if let Some(embedding) = &mut method.embedding {
             embedding.class_names = vec![NASTY.to_owned(); 3];
             embedding.note = NASTY.to_owned();
-            embedding.of = NASTY.to_owned();
+            embedding.subject = NASTY.to_owned();
         }
         if let Some(confusion) = &mut method.confusion {
             confusion.classes = vec![NASTY.to_owned(); 3];

@@ -89,7 +89,7 @@ pub fn subject(name: &str, preset: PresetName, dataset: &GraphDataset) -> Result
         dataset: name.to_lowercase(),
         preset: preset.to_string(),
         config: NodeClusteringConfig { seed: 0, ..config },
-        data: Data::of(dataset),
+        data: Data::new(dataset),
         methods: methods(&config),
     };
     let split = match config.links {

@@ -46,7 +46,7 @@ pub struct Data {
 
 impl Data {
     /// Of a data set of one graph.
-    pub fn of(dataset: &GraphDataset) -> Self {
+    pub fn new(dataset: &GraphDataset) -> Self {
         Self {
             fingerprint: dataset.fingerprint(),
             nodes: dataset.node_count(),

@@ -265,7 +265,7 @@ impl Halving {
                 .apply(&base)
                 .repetition(graphs, split, repetition - 1, &options, &mut Silent);
             let run = match outcome {
-                Ok((_, outcome)) => Ok(TriedRun::of(&outcome, repetition, metric)?),
+                Ok((_, outcome)) => Ok(TriedRun::from_outcome(&outcome, repetition, metric)?),
                 Err(error) if error.is_divergence() => Err(Failure {
                     repetition,
                     reason: error.to_string(),

@@ -122,7 +122,7 @@ impl TriedSetting {
 }
 
 impl TriedRun {
-    pub(super) fn of(outcome: &Outcome, repetition: usize, metric: Metric) -> Result<Self> {
+    pub(super) fn from_outcome(outcome: &Outcome, repetition: usize, metric: Metric) -> Result<Self> {
         // A run that nobody cancels has had an epoch.
         let (Some(validation), Some(best_epoch)) = (&outcome.validation, outcome.best_epoch) else {
             return Err(Error::Cancelled);
@@ -144,7 +144,7 @@ impl TriedRun {
 }
 
 impl HalvingRecord {
-    /// Writes it as JSON, a setting a line, whole or not at all.
+    /// Writes it as JSON, a setting a line, atomically.
     ///
     /// # Errors
     /// [`Error::File`] if it can't be written.

@@ -115,7 +115,7 @@ impl MapRecord {
         Ok(())
     }
 
-    /// Whole or not at all, a map a line.
+    /// Atomically, a map a line.
     ///
     /// # Errors
     /// If it can't be written.

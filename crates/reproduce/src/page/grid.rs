@@ -113,11 +113,11 @@ fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> 
         .zip(&plains)
         .map(|(one, plain)| compare(one.tested.as_ref()?, plain.as_ref()?));
     let gains = family(gains.collect());
-    let told = found
+    let compared = found
         .iter()
         .zip(&papers)
         .map(|(one, theirs)| compare_with_published(one.tested.as_ref()?, theirs.as_ref()?));
-    let told = family(told.collect());
+    let compared = family(compared.collect());
     for (at, one) in found.iter().enumerate() {
         let name = name(one.dataset, one.architecture, one.pooling);
         let ours = one.tested.as_ref().map(tests).unwrap_or_default();
@@ -140,7 +140,7 @@ fn reached(page: &mut String, results: &Path, found: &[Searched]) -> Result<()> 
             text(Summary::from_values(&plain, 0)),
             difference(gains[at].as_ref(), 2),
             papers[at].map_or("-".into(), |theirs| format!("{theirs:.2}")),
-            difference(told[at].as_ref(), 2),
+            difference(compared[at].as_ref(), 2),
         );
     }
     Ok(())

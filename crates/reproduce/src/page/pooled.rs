@@ -21,7 +21,7 @@ pub(super) struct Pooled {
 
 impl Pooled {
     /// Of a pooling, over both convolutions and all data sets that the paper has.
-    pub(super) fn of(results: &Path, pooling: &str) -> Result<Self> {
+    pub(super) fn read(results: &Path, pooling: &str) -> Result<Self> {
         let mut differences = Vec::new();
         for &architecture in Architecture::ALL {
             let paper = Classification::read(results, architecture)?;
@@ -81,7 +81,7 @@ pub(super) fn section(results: &Path) -> Result<String> {
          | pooling | cells | higher | lower | mean difference | sign test, p |\n|---|---|---|---|---|---|\n",
     );
     for pooling in POOLINGS {
-        let pooled = Pooled::of(results, pooling)?;
+        let pooled = Pooled::read(results, pooling)?;
         if pooled.differences.is_empty() {
             let _ = writeln!(page, "| {pooling} | missing | | | | |");
             continue;

@@ -76,7 +76,7 @@ fn number(results: &Path, name: &str) -> Result<String> {
             let numbers = of.values(&files::read(&path("cluster", record))?, method);
             Summary::from_values(&numbers, 0).map(|summary| format!("{summary:.3}"))
         }
-        ["pooled", pooling, of] => Pooled::of(results, pooling)?.number(of),
+        ["pooled", pooling, of] => Pooled::read(results, pooling)?.number(of),
         ["at-a-glance"] => Some(glance::table(results)?),
         ["against", egg, other] => verdict_of_egg(results, egg, other)?,
         _ => None,

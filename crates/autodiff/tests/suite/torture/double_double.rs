@@ -13,10 +13,10 @@ pub(crate) struct Double {
 }
 
 impl Double {
-    pub(crate) const ZERO: Self = Self::of(0.0);
-    pub(crate) const ONE: Self = Self::of(1.0);
+    pub(crate) const ZERO: Self = Self::from_f64(0.0);
+    pub(crate) const ONE: Self = Self::from_f64(1.0);
 
-    pub(crate) const fn of(value: f64) -> Self {
+    pub(crate) const fn from_f64(value: f64) -> Self {
         Self {
             high: value,
             low: 0.0,
@@ -46,10 +46,10 @@ impl Double {
     #[inline(always)]
     pub(crate) fn over(self, other: Self) -> Self {
         let first = self.high / other.high;
-        let rest = self - other * Self::of(first);
+        let rest = self - other * Self::from_f64(first);
         let second = rest.high / other.high;
-        let rest = rest - other * Self::of(second);
-        Self::quick(first, second) + Self::of(rest.high / other.high)
+        let rest = rest - other * Self::from_f64(second);
+        Self::quick(first, second) + Self::from_f64(rest.high / other.high)
     }
 
     /// Of a number that is not negative.
@@ -58,7 +58,7 @@ impl Double {
         if self.high <= 0.0 {
             return Self::ZERO;
         }
-        let guess = Self::of(self.high.sqrt());
+        let guess = Self::from_f64(self.high.sqrt());
         // A step of Newton's doubles the digits.
         guess + (self - guess * guess).over(guess + guess)
     }
@@ -111,14 +111,14 @@ mod tests {
 
     #[test]
     fn double_double_has_thirty_digits() {
-        let three = Double::of(3.0);
+        let three = Double::from_f64(3.0);
         let off = Double::ONE.over(three) * three - Double::ONE;
         assert!(off.value().abs() < EPS, "{off:?}");
-        let two = Double::of(2.0);
+        let two = Double::from_f64(2.0);
         let off = two.root() * two.root() - two;
         assert!(off.value().abs() < 4.0 * EPS, "{off:?}");
         // 1 + 1e-25 is 1 to an f64.
-        let off = (Double::ONE + Double::of(1e-25)) - Double::ONE;
+        let off = (Double::ONE + Double::from_f64(1e-25)) - Double::ONE;
         assert!((off.value() - 1e-25).abs() < 1e-31);
     }
 }

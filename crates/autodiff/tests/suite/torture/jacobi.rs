@@ -17,7 +17,7 @@ pub(crate) struct Reference {
 
 impl Reference {
     /// Of a matrix in row-major order.
-    pub(crate) fn of(h: &[Double], rows: usize, columns: usize) -> Self {
+    pub(crate) fn from_rows(h: &[Double], rows: usize, columns: usize) -> Self {
         pulp::Arch::new().dispatch(|| {
             if rows >= columns {
                 by_columns(h, rows, columns)
@@ -28,8 +28,8 @@ impl Reference {
     }
 
     pub(crate) fn of_numbers(h: &Array2<f64>) -> Self {
-        let entries: Vec<Double> = h.iter().map(|entry| Double::of(*entry)).collect();
-        Self::of(&entries, h.nrows(), h.ncols())
+        let entries: Vec<Double> = h.iter().map(|entry| Double::from_f64(*entry)).collect();
+        Self::from_rows(&entries, h.nrows(), h.ncols())
     }
 
     /// Singular value i as f64; 0 beyond the last.
@@ -62,7 +62,7 @@ impl Reference {
             for (row, left) in g.rows().into_iter().zip(direction) {
                 let mut sum = Double::ZERO;
                 for (entry, right) in row.iter().zip(direction) {
-                    sum = sum + Double::of(*entry) * *right;
+                    sum = sum + Double::from_f64(*entry) * *right;
                 }
                 total = total + *weight * *left * sum;
             }
@@ -227,7 +227,7 @@ mod tests {
             let square = |sum: Double, entry: Double| sum + entry * entry;
             let entries = h
                 .iter()
-                .map(|entry| Double::of(*entry))
+                .map(|entry| Double::from_f64(*entry))
                 .fold(Double::ZERO, square);
             let values = reference.sigma.iter().copied().fold(Double::ZERO, square);
             assert!((entries - values).value().abs() < 100.0 * EPS);
@@ -241,17 +241,17 @@ mod tests {
     /// full precision: each value is recovered to many of its own digits.
     #[test]
     fn jacobi_keeps_small_values_next_to_large_ones() {
-        let (c, s) = (Double::of(0.6), Double::of(0.8));
+        let (c, s) = (Double::from_f64(0.6), Double::from_f64(0.8));
         let mut h = vec![Double::ZERO; 9];
         for (at, value) in [(0, 1.0), (4, 1e-10), (8, 1e-20)] {
-            h[at] = Double::of(value);
+            h[at] = Double::from_f64(value);
         }
         for (i, j) in [(0, 1), (1, 2), (0, 2)] {
             let (a, b) = pair(&mut h, 3, i, j);
             rotate(a, b, c, s);
         }
         // The pair (0.6, 0.8) is of length 1 to rounding of an f64 only.
-        let found = Reference::of(&h, 3, 3);
+        let found = Reference::from_rows(&h, 3, 3);
         for (index, value) in [1.0, 1e-10, 1e-20].into_iter().enumerate() {
             assert!(
                 (found.sigma(index) / value - 1.0).abs() < 1e-9,

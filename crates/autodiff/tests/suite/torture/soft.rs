@@ -29,10 +29,10 @@ fn allowed<T: Number>(x: f64) -> f64 {
 fn filtered(reference: &Reference, r: f64) -> Vec<Double> {
     let filter = |sigma: &Double| {
         if sigma.value() <= r {
-            let square = sigma.over(Double::of(r)) * sigma.over(Double::of(r));
+            let square = sigma.over(Double::from_f64(r)) * sigma.over(Double::from_f64(r));
             return square.over(square + Double::ONE);
         }
-        let square = Double::of(r).over(*sigma) * Double::of(r).over(*sigma);
+        let square = Double::from_f64(r).over(*sigma) * Double::from_f64(r).over(*sigma);
         Double::ONE.over(Double::ONE + square)
     };
     reference.sigma.iter().map(filter).collect()

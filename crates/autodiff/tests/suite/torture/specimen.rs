@@ -122,12 +122,14 @@ impl<T: Number> Specimen<T> {
                 .scaled
                 .iter()
                 .zip(direction)
-                .map(|(entry, along)| Double::of(*entry) + Double::of(step) * Double::of(*along))
+                .map(|(entry, along)| {
+                    Double::from_f64(*entry) + Double::from_f64(step) * Double::from_f64(*along)
+                })
                 .collect();
-            let reference = Reference::of(&moved, n, m);
+            let reference = Reference::from_rows(&moved, n, m);
             reference.inner(g, &weights(&reference))
         };
-        (at(step) - at(-step)).over(Double::of(2.0 * step)).value()
+        (at(step) - at(-step)).over(Double::from_f64(2.0 * step)).value()
     }
 
     /// `scale <gradient, direction>`, and how far rounding at the end of the

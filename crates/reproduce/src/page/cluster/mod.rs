@@ -43,13 +43,13 @@ impl Glance {
         for dataset in DATASETS {
             if let Some(record) = record(results, dataset, "paper")? {
                 let published = paper.datasets.get(dataset).cloned().unwrap_or_default();
-                all.push(Self::of(dataset, &record, &published));
+                all.push(Self::new(dataset, &record, &published));
             }
         }
         Ok(all)
     }
 
-    fn of(dataset: &'static str, record: &ClusterRecord, paper: &Methods) -> Self {
+    fn new(dataset: &'static str, record: &ClusterRecord, paper: &Methods) -> Self {
         let accuracy = &MEASURES[0];
         let ours = |method| percent(accuracy.summary(record, method));
         let theirs = paper.get(EGG).and_then(|row| accuracy.published(row));
@@ -195,7 +195,7 @@ mod tests {
         table(&mut page, &example(), &METHODS, &paper);
         let row = "| EGG 0.8 flat, p = 13 | 0.667 ± 0.047* (0.300) | 0.667 ± 0.047 | 0.667 ± 0.047 | 0.667 ± 0.047 (0.660) |";
         assert!(page.contains(row), "{page}");
-        let glance = Glance::of("Cora", &example(), &paper);
+        let glance = Glance::new("Cora", &example(), &paper);
         assert_eq!(
             (glance.egg.as_str(), glance.paper.as_str()),
             ("66.7 ± 4.7", "30.0 ± 1.0")
