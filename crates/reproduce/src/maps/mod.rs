@@ -48,7 +48,7 @@ pub struct Subject {
 
 impl Figure {
     /// Both.
-    pub const ALL: [Self; 2] = [Self::Graphs, Self::Nodes];
+    pub const ALL: &'static [Self] = &[Self::Graphs, Self::Nodes];
 
     /// As on the command line, in records and of its file.
     pub fn name(self) -> &'static str {

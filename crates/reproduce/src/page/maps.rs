@@ -97,7 +97,7 @@ pub(super) fn section(results: &Path) -> Result<String> {
          neighbours in the embedding; *held out*: the same for graphs of the test part; *in the map*: the same by positions in the picture; *commonest*: the\n\
          share of the largest class. The record of a row is in `results/tsne/`.\n",
     );
-    for figure in Figure::ALL {
+    for &figure in Figure::ALL {
         let found = found(results, figure)?;
         let missing: Vec<&str> = figure
             .subjects()
