@@ -6,12 +6,11 @@ use std::time::Instant;
 
 use clap::Args;
 use egg_gnn::geometry::RankRule;
-use egg_gnn::pool::convolution::Gcn;
 use egg_gnn::pool::data::InputFeatures;
 use egg_gnn::pool::model::ModelConfig;
-use egg_gnn::pool::pooling::{Egg, FilterConfig, SoftEgg, Sum};
+use egg_gnn::pool::pooling::Sum;
 use egg_gnn::pool::protocol::{Experiment, Preset, Protocol, Run, RunOptions};
-use egg_gnn::pool::{self, ConvolutionConfig, PoolingConfig};
+use egg_gnn::pool::{self, ConvolutionConfig};
 use egg_report::{Kind, Record};
 use serde_json::json;
 
@@ -28,7 +27,7 @@ use crate::table::Table;
 /// Epochs between two checkpoints, unless Ctrl-C asks for one.
 const CHECKPOINT_EVERY: u64 = 10;
 
-/// The one preset there is.
+/// The preset that every registered data set has: the paper's model.
 const PRESET: &str = "paper";
 
 /// Train a graph classifier, and keep its best model
@@ -69,10 +68,10 @@ pub(crate) struct Settings {
     /// Width of the convolutions [default: 32]
     #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) hidden: Option<usize>,
-    /// Number of convolutions [default: 2 for gcn, 4 for gin]
+    /// Number of convolutions [default: the convolution's own, as 2 of gcn and 4 of gin]
     #[arg(long, value_name = "N", value_parser = arguments::positive, allow_negative_numbers = true)]
     pub(crate) layers: Option<usize>,
-    /// Linear convolutions: no ReLU after GCN's
+    /// Linear convolutions: no ReLU after them
     #[arg(long)]
     pub(crate) linear: bool,
     /// Adam's learning rate at the start [default: 0.005]
@@ -128,16 +127,19 @@ impl Settings {
         set(&mut experiment.model.layers, self.layers);
         set(&mut experiment.model.head.dropout, self.dropout);
         if self.linear {
-            if experiment.model.convolution.get::<Gcn>().is_none() {
+            if !experiment.model.activation {
                 return Err(Failure::Usage(format!(
-                    "--linear is for --conv gcn, not {}",
+                    "--linear has no effect on --conv {}: no ReLU follows its layers; leave it out",
                     self.conv
                 )));
             }
             experiment.model.activation = false;
         }
         if let Some(rule) = self.rank {
-            set_rank(&mut experiment.model.pooling, rule)?;
+            let pooling = &mut experiment.model.pooling;
+            pooling
+                .set_rank_rule(rule)
+                .map_err(|error| Failure::Usage(format!("--rank {rule}: {error}")))?;
         }
         use_degrees_if_featureless(&mut experiment, data);
         Ok(experiment)
@@ -153,17 +155,21 @@ fn set<T>(setting: &mut T, given: Option<T>) {
 /// What the registry has for a data set under a preset's name. A data set that is not
 /// registered has none, whatever it is called.
 fn preset(name: &str, data: &Data) -> Result<Preset> {
-    if name != PRESET {
-        return Err(Failure::Usage(format!(
-            "--preset {name}: the presets are {PRESET}"
-        )));
-    }
     let entry = data.entry.ok_or_else(|| {
         Failure::Usage(format!(
             "--preset {name}: {} is no registered data set (`egg data list`); leave the preset out, or name its settings",
             data.dataset.name()
         ))
     })?;
+    if name != PRESET && !entry.presets.contains_key(name) {
+        let others = entry.presets.keys().filter(|other| *other != PRESET);
+        let known: Vec<&str> = [PRESET].into_iter().chain(others.map(String::as_str)).collect();
+        return Err(Failure::Usage(format!(
+            "--preset {name}: there is no such preset of {}; there are {}",
+            entry.name,
+            known.join(", ")
+        )));
+    }
     match entry.preset(name).classification {
         Some(preset) => serde_json::from_value(preset)
             .map_err(|error| Failure::other(format!("the preset {name} of {}: {error}", entry.name))),
@@ -187,26 +193,6 @@ fn preset_line(preset: Option<&str>, data: &Data) -> String {
     }
 }
 
-/// The rule of a hard cut, or the width of a soft one.
-pub(crate) fn set_rank(pooling: &mut PoolingConfig, rule: RankRule) -> Result<()> {
-    if let Some(egg) = pooling.get_mut::<Egg>() {
-        egg.rank = rule;
-        return Ok(());
-    }
-    match (pooling.get_mut::<SoftEgg>(), rule) {
-        (Some(egg), RankRule::Threshold(r)) => {
-            egg.filter = FilterConfig::Resolvent(r);
-            Ok(())
-        }
-        (Some(_), rule) => Err(Failure::Usage(format!(
-            "--rank {rule}: soft EGG has no cut, only a width; write --rank threshold:X"
-        ))),
-        (None, rule) => Err(Failure::Usage(format!(
-            "--rank {rule} has no effect on --pool {pooling}; leave it out, or use --pool egg"
-        ))),
-    }
-}
-
 /// Nodes without features have their degrees as features.
 fn use_degrees_if_featureless(experiment: &mut Experiment, data: &Data) {
     let features = &mut experiment.model.features;
@@ -221,18 +207,11 @@ fn use_degrees_if_featureless(experiment: &mut Experiment, data: &Data) {
     }
 }
 
-/// `egg threshold:0.5`, `sum`, `blind`.
+/// `egg`, `egg:threshold=0.8`; of a control without layers, which pools nothing, its own name.
 pub(crate) fn pooling_name(model: &ModelConfig) -> String {
-    let pooling = &model.pooling;
-    if model.convolution.is_blind() {
-        return model.convolution.name().to_owned();
-    }
-    if let Some(egg) = pooling.get::<Egg>() {
-        return format!("egg {}", egg.rank);
-    }
-    match pooling.get::<SoftEgg>().map(|egg| egg.filter) {
-        Some(FilterConfig::Resolvent(r)) => format!("soft-egg {r}"),
-        _ => pooling.to_string(),
+    match model.convolution.has_layers() {
+        true => model.pooling.to_string(),
+        false => model.convolution.to_string(),
     }
 }
 

@@ -151,6 +151,6 @@ mod tests {
         };
         assert_eq!(fair.file(), "mutagenicity-gin-blind-fair.json");
         let blind = fair.experiment(&dataset).unwrap();
-        assert!(blind.model.convolution.is_blind());
+        assert!(!blind.model.convolution.has_layers());
     }
 }

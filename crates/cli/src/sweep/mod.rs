@@ -11,8 +11,6 @@ use std::time::Instant;
 
 use clap::Args;
 use egg_gnn::pool;
-use egg_gnn::pool::model::ModelConfig;
-use egg_gnn::pool::pooling::Egg;
 use egg_gnn::pool::protocol::{GridReport, GridSearch, Parallelism, SearchEvent};
 use egg_gnn::pool::train::Event;
 use serde_json::json;
@@ -116,7 +114,7 @@ fn sweep(arguments: &Arguments, config: &Config, data: &Data, style: Style) -> R
             0 => pool.name().to_owned(),
             earlier => format!("{}-{}", pool.name(), earlier + 1),
         };
-        let label = pooling_label(&experiment.model);
+        let label = pooling_name(&experiment.model);
         let search = GridSearch {
             grid: config.grid(),
             folder: folder.checkpoints().join(cells),
@@ -144,14 +142,6 @@ fn sweep(arguments: &Arguments, config: &Config, data: &Data, style: Style) -> R
     Ok(())
 }
 
-/// EGG's rule is what is swept, so it is not part of the name.
-fn pooling_label(model: &ModelConfig) -> String {
-    match model.pooling.get::<Egg>() {
-        Some(_) if !model.convolution.is_blind() => "egg".to_owned(),
-        _ => pooling_name(model),
-    }
-}
-
 fn one_pooling(
     search: &GridSearch,
     graphs: &pool::data::PreparedGraphs,
@@ -159,7 +149,7 @@ fn one_pooling(
     quiet: bool,
 ) -> Result<GridReport> {
     let experiment = &search.experiment;
-    let label = pooling_label(&experiment.model);
+    let label = pooling_name(&experiment.model);
     let cells = search.grid.cells(experiment).len();
     let metric = experiment.training.metric;
     if !quiet {

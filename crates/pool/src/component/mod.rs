@@ -99,18 +99,22 @@ macro_rules! component_traits {
             }
         }
 
-        /// Reads what is displayed.
+        /// Reads what is displayed, and checks it.
         impl std::str::FromStr for $config {
             type Err = crate::error::Error;
 
             fn from_str(text: &str) -> crate::error::Result<Self> {
-                Self::registry().from_text(text)
+                Self::from_json(text.into())
             }
         }
 
         impl serde::Serialize for $config {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
                 use serde::ser::{Error, SerializeMap};
+                let type_id = std::any::Any::type_id(&*self.0);
+                Self::registry()
+                    .check_owner(self.name(), type_id)
+                    .map_err(S::Error::custom)?;
                 let settings = self.0.settings().map_err(S::Error::custom)?;
                 let mut map = serializer.serialize_map(Some(settings.len() + 1))?;
                 map.serialize_entry(crate::component::KIND, self.name())?;
@@ -136,7 +140,7 @@ macro_rules! component_traits {
         impl $config {
             /// From a table with its kind, or a text; checked.
             pub(crate) fn from_json(value: serde_json::Value) -> crate::error::Result<Self> {
-                let config = Self::registry().from_value(value)?;
+                let config = Self::registry().read_value(value)?;
                 config.validate()?;
                 Ok(config)
             }

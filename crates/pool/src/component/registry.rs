@@ -67,7 +67,7 @@ pub(crate) struct Registry<C: 'static> {
     added: RwLock<Vec<Entry<C>>>,
 }
 
-impl<C> Registry<C> {
+impl<C: PartialEq> Registry<C> {
     pub(crate) const fn new(sort: &'static str, built_in: &'static [Entry<C>]) -> Self {
         Self {
             sort,
@@ -84,19 +84,18 @@ impl<C> Registry<C> {
                 reason,
             })
         };
-        if !super::is_name(entry.name) {
+        let names = || std::iter::once(&entry.name).chain(entry.aliases);
+        if !names().all(|name| super::is_name(name)) {
             return refuse("a name consists of lower-case letters, digits and hyphens".to_owned());
         }
         (entry.defaults)()?;
         let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
-        let taken = self
-            .built_in
-            .iter()
-            .chain(&*added)
-            .find(|known| known.is_called(entry.name));
-        match taken {
-            Some(known) if (known.settings)() == (entry.settings)() => Ok(()),
-            Some(_) => refuse(format!("there is another {} of this name", self.sort)),
+        let known = || self.built_in.iter().chain(&*added);
+        if known().any(|known| known.name == entry.name && (known.settings)() == (entry.settings)()) {
+            return Ok(());
+        }
+        match names().find(|name| known().any(|known| known.is_called(name))) {
+            Some(name) => Err(self.taken(name)),
             None => {
                 added.push(entry);
                 Ok(())
@@ -153,9 +152,9 @@ impl<C> Registry<C> {
     }
 
     /// From a table with its `kind`, or a text.
-    pub(crate) fn from_value(&self, value: Value) -> Result<C> {
+    pub(crate) fn read_value(&self, value: Value) -> Result<C> {
         match value {
-            Value::String(text) => self.from_text(&text),
+            Value::String(text) => self.read_text(&text),
             Value::Object(mut settings) => match settings.remove(KIND) {
                 Some(Value::String(name)) => self.read(self.find(&name)?, settings),
                 _ => Err(Error::Component {
@@ -171,15 +170,18 @@ impl<C> Registry<C> {
     }
 
     /// From `name:setting=value,...`.
-    pub(crate) fn from_text(&self, whole: &str) -> Result<C> {
+    pub(crate) fn read_text(&self, whole: &str) -> Result<C> {
         let (name, settings) = match whole.split_once(':') {
             Some((name, settings)) => (name, settings),
             None => (whole, ""),
         };
         let entry = self.find(name.trim())?;
-        let fits = |settings: &Map<String, Value>| (entry.read)(settings.clone()).is_ok();
+        let check = |settings: &Map<String, Value>| match (entry.read)(settings.clone()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
         let settings =
-            text::read(settings, &(entry.defaults)()?, &fits).map_err(|reason| Error::Component {
+            text::read(settings, &(entry.defaults)()?, &check).map_err(|reason| Error::Component {
                 kind: entry.name.to_owned(),
                 reason,
             })?;
@@ -188,15 +190,42 @@ impl<C> Registry<C> {
 
     /// `name:setting=value,...`, with the settings that differ from the defaults.
     pub(crate) fn text(&self, name: &'static str, settings: Result<Map<String, Value>>) -> Result<String> {
-        // One that was never added has no defaults here: all settings are written.
-        let defaults = match self.find(name) {
-            Ok(entry) => (entry.defaults)()?,
-            Err(_) => Map::new(),
+        let settings = settings?;
+        let whole = |defaults: &Map<String, Value>, is_short| {
+            let settings = text::write(&settings, defaults, is_short);
+            match settings.is_empty() {
+                true => name.to_owned(),
+                false => format!("{name}:{settings}"),
+            }
         };
-        let settings = text::write(&settings?, &defaults);
-        Ok(match settings.is_empty() {
-            true => name.to_owned(),
-            false => format!("{name}:{settings}"),
+        // One that was never added has no defaults here: all settings are written.
+        let Ok(entry) = self.find(name) else {
+            return Ok(whole(&Map::new(), false));
+        };
+        let defaults = (entry.defaults)()?;
+        let short = whole(&defaults, true);
+        let comes_back = match (self.read_text(&short), (entry.read)(settings.clone())) {
+            (Ok(read), Ok(written)) => read == written,
+            _ => false,
+        };
+        Ok(match comes_back {
+            true => short,
+            false => whole(&defaults, false),
         })
+    }
+
+    /// Refuses a component under the name of another, which its settings would come back as.
+    pub(crate) fn check_owner(&self, name: &'static str, settings: TypeId) -> Result<()> {
+        match self.find(name) {
+            Ok(entry) if (entry.settings)() != settings => Err(self.taken(name)),
+            _ => Ok(()),
+        }
+    }
+
+    fn taken(&self, name: &str) -> Error {
+        Error::Component {
+            kind: name.to_owned(),
+            reason: format!("there is another {} of this name", self.sort),
+        }
     }
 }

@@ -7,19 +7,25 @@
 //! - where a setting is one of several named numbers, as a rank rule is
 //!   (`{"rank": {"threshold": 0.8}}`), its name alone will do: `threshold=0.8`.
 //!
-//! What [`write`] gives, [`read`] takes, for any settings.
+//! What [`write`] gives in full, [`read`] takes, for any settings; the short form is used where it comes back too.
 
 use serde_json::{Map, Value};
 
-/// Settings that differ from the defaults.
-pub(crate) fn write(settings: &Map<String, Value>, defaults: &Map<String, Value>) -> String {
+/// How deep brackets may nest: reading a component inside a component is recursive.
+const MOST_BRACKETS: usize = 8;
+
+/// Settings that differ from the defaults. In the short form a variant's name stands for that of its setting; it does
+/// not come back where two settings have such a variant.
+pub(crate) fn write(settings: &Map<String, Value>, defaults: &Map<String, Value>, is_short: bool) -> String {
     let differing = settings
         .iter()
         .filter(|(key, value)| defaults.get(*key) != Some(value));
     let pairs: Vec<String> = differing
         .map(|(key, value)| match variant(value) {
-            Some((name, value)) if !settings.contains_key(name) => format!("{name}={}", value_text(value)),
-            _ => format!("{key}={}", value_text(value)),
+            Some((name, value)) if is_short && !settings.contains_key(name) => {
+                format!("{name}={}", value_text(value, is_short))
+            }
+            _ => format!("{key}={}", value_text(value, is_short)),
         })
         .collect();
     pairs.join(",")
@@ -38,12 +44,12 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty() && !text.contains(special) && serde_json::from_str::<Value>(text).is_err()
 }
 
-fn value_text(value: &Value) -> String {
+fn value_text(value: &Value, is_short: bool) -> String {
     match value {
         Value::String(text) if is_plain(text) => text.clone(),
         // Two or more: a single one looks like a plain value.
         Value::Array(items) if items.len() > 1 => {
-            let texts: Option<Vec<String>> = items.iter().map(item_text).collect();
+            let texts: Option<Vec<String>> = items.iter().map(|item| item_text(item, is_short)).collect();
             texts.map_or_else(|| value.to_string(), |texts| texts.join("+"))
         }
         other => other.to_string(),
@@ -51,10 +57,10 @@ fn value_text(value: &Value) -> String {
 }
 
 /// An item of a list that is a string or a component.
-fn item_text(item: &Value) -> Option<String> {
+fn item_text(item: &Value, is_short: bool) -> Option<String> {
     let nested = match item {
         Value::String(text) => text.clone(),
-        Value::Object(settings) => component(settings)?,
+        Value::Object(settings) => component(settings, is_short)?,
         _ => return None,
     };
     match item {
@@ -67,13 +73,13 @@ fn item_text(item: &Value) -> Option<String> {
 }
 
 /// The text of a component inside another's settings, with all its settings.
-fn component(settings: &Map<String, Value>) -> Option<String> {
+fn component(settings: &Map<String, Value>, is_short: bool) -> Option<String> {
     let name = settings.get(super::KIND)?.as_str()?;
     let mut settings = settings.clone();
     settings.remove(super::KIND);
     Some(match settings.is_empty() {
         true => name.to_owned(),
-        false => format!("{name}:{}", write(&settings, &Map::new())),
+        false => format!("{name}:{}", write(&settings, &Map::new(), is_short)),
     })
 }
 
@@ -83,11 +89,14 @@ fn is_nested(text: &str) -> bool {
     plain && !text.is_empty() && split(text, '\0').is_ok_and(|parts| parts.len() == 1)
 }
 
-/// The settings of a text. `fits` says whether settings are ones of the component.
+/// Says why settings are not ones of the component.
+type Check<'a> = &'a dyn Fn(&Map<String, Value>) -> Result<(), String>;
+
+/// The settings of a text.
 pub(crate) fn read(
     text: &str,
     defaults: &Map<String, Value>,
-    fits: &dyn Fn(&Map<String, Value>) -> bool,
+    check: Check<'_>,
 ) -> Result<Map<String, Value>, String> {
     let mut settings = Map::new();
     if text.trim().is_empty() {
@@ -101,7 +110,7 @@ pub(crate) fn read(
         let (key, value) = match defaults.get(key) {
             Some(Value::Array(_)) => (key.to_owned(), list(value)?),
             Some(_) => (key.to_owned(), scalar(value)),
-            None => owner(key, scalar(value), defaults, fits)?,
+            None => owner(key, scalar(value), defaults, check)?,
         };
         if settings.insert(key.clone(), value).is_some() {
             return Err(format!("the setting {key} is there twice"));
@@ -115,21 +124,37 @@ fn owner(
     name: &str,
     value: Value,
     defaults: &Map<String, Value>,
-    fits: &dyn Fn(&Map<String, Value>) -> bool,
+    check: Check<'_>,
 ) -> Result<(String, Value), String> {
     let inner = Value::Object(Map::from_iter([(name.to_owned(), value)]));
-    let settings = defaults.keys().map(|key| (key.clone(), inner.clone()));
-    let mut owners = settings.filter(|(key, value)| fits(&Map::from_iter([(key.clone(), value.clone())])));
-    match (owners.next(), owners.next()) {
-        (Some(owner), None) => Ok(owner),
-        _ if defaults.is_empty() => Err(format!("there is no setting {name}: it has none")),
-        _ => {
+    let (mut owners, mut wrong_value) = (Vec::new(), None);
+    for key in defaults.keys() {
+        match check(&Map::from_iter([(key.clone(), inner.clone())])) {
+            Ok(()) => owners.push(key.clone()),
+            // What serde says of a setting without such a variant; all else is about the value.
+            Err(reason)
+                if ["unknown variant", "invalid type: map"]
+                    .iter()
+                    .any(|no| reason.starts_with(no)) => {}
+            Err(reason) => wrong_value = Some(reason),
+        }
+    }
+    match (&owners[..], wrong_value) {
+        ([owner], _) => Ok((owner.clone(), inner)),
+        ([], Some(reason)) => Err(format!("{name}: {reason}")),
+        ([], None) if defaults.is_empty() => Err(format!("there is no setting {name}: it has none")),
+        ([], None) => {
             let known: Vec<&str> = defaults.keys().map(String::as_str).collect();
             Err(format!(
                 "there is no such setting as {name}; there are {}",
                 known.join(", ")
             ))
         }
+        (owners, _) => Err(format!(
+            "{name} may be of {}: write {}={inner}",
+            owners.join(" or "),
+            owners[0]
+        )),
     }
 }
 
@@ -161,6 +186,9 @@ fn split(text: &str, separator: char) -> Result<Vec<&str>, String> {
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             _ if quoted => {}
+            '[' | '{' if depth == MOST_BRACKETS => {
+                return Err(format!("brackets nest more than {MOST_BRACKETS} deep"));
+            }
             '[' | '{' => depth += 1,
             ']' | '}' => {
                 depth = depth
@@ -200,6 +228,7 @@ mod tests {
     #[serde(default, deny_unknown_fields)]
     struct Example {
         rule: Rule,
+        other: Rule,
         word: String,
         on: bool,
         share: Option<f64>,
@@ -211,6 +240,7 @@ mod tests {
         fn default() -> Self {
             Self {
                 rule: Rule::Above(0.5),
+                other: Rule::All,
                 word: "plain".to_owned(),
                 on: false,
                 share: None,
@@ -228,9 +258,12 @@ mod tests {
     }
 
     fn parse(text: &str) -> Result<Example, String> {
-        let of = |map: &Map<String, Value>| serde_json::from_value::<Example>(Value::Object(map.clone()));
-        let settings = read(text, &map(&Example::default()), &|map| of(map).is_ok())?;
-        of(&settings).map_err(|error| error.to_string())
+        let of = |map: &Map<String, Value>| {
+            let read = serde_json::from_value::<Example>(Value::Object(map.clone()));
+            read.map_err(|error| error.to_string())
+        };
+        let settings = read(text, &map(&Example::default()), &|map| of(map).map(|_| ()))?;
+        of(&settings)
     }
 
     fn any_word() -> impl Strategy<Value = String> {
@@ -244,19 +277,28 @@ mod tests {
         ]
     }
 
+    fn any_rule() -> impl Strategy<Value = Rule> {
+        let number = any::<f64>().prop_filter("finite", |x| x.is_finite());
+        prop_oneof![
+            number.prop_map(Rule::Above),
+            any::<usize>().prop_map(Rule::First),
+            Just(Rule::All)
+        ]
+    }
+
     proptest! {
         #[test]
-        fn any_settings_come_back_from_their_text(
-            rule in prop_oneof![any::<f64>().prop_filter("finite", |x| x.is_finite()).prop_map(Rule::Above),
-                any::<usize>().prop_map(Rule::First), Just(Rule::All)],
+        fn any_settings_come_back_from_their_full_text(
+            rule in any_rule(),
+            other in any_rule(),
             word in any_word(),
             on in any::<bool>(),
             share in proptest::option::of(-1e9..1e9),
             parts in proptest::collection::vec(any_word(), 0..4),
             pairs in proptest::collection::vec((any::<u32>(), -1.0..1.0), 0..3),
         ) {
-            let example = Example { rule, word, on, share, parts, pairs };
-            let text = write(&map(&example), &map(&Example::default()));
+            let example = Example { rule, other, word, on, share, parts, pairs };
+            let text = write(&map(&example), &map(&Example::default()), false);
             prop_assert_eq!(parse(&text), Ok(example), "{}", text);
         }
 
@@ -268,7 +310,7 @@ mod tests {
 
     #[test]
     fn texts_are_short() {
-        let text = |example: &Example| write(&map(example), &map(&Example::default()));
+        let text = |example: &Example| write(&map(example), &map(&Example::default()), true);
         let example = Example::default();
         assert_eq!(text(&example), "");
         let rule = Rule::Above(0.8);
@@ -299,9 +341,15 @@ mod tests {
             ("word", "write name=value"),
             (
                 "colour=red",
-                "no such setting as colour; there are on, pairs, parts",
+                "no such setting as colour; there are on, other, pairs, parts",
             ),
             ("on=true,on=false", "twice"),
+            (
+                "above=0.5",
+                "above may be of other or rule: write other={\"above\":0.5}",
+            ),
+            ("above=half", "above: invalid type: string \"half\", expected f64"),
+            (&format!("parts={}", "[".repeat(9)), "more than 8 deep"),
             ("parts=[a", "within a bracket"),
             ("on=maybe", "expected a boolean"),
         ] {

@@ -16,6 +16,10 @@ pub struct Blind;
 impl ConvolutionSettings for Blind {
     const NAME: &'static str = "blind";
 
+    fn has_layers(&self) -> bool {
+        false
+    }
+
     fn propagation(&self) -> PropagationKind {
         PropagationKind::Sum
     }

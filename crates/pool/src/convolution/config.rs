@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use egg_nn::Scope;
 use serde_json::{Map, Value};
 
-use super::{Blind, CONVOLUTIONS, Convolution};
+use super::{CONVOLUTIONS, Convolution};
 use crate::component::{Entry, Registry, Settings, component_traits, settings};
 use crate::data::PropagationKind;
 use crate::error::Result;
@@ -32,6 +32,11 @@ pub trait ConvolutionSettings: Settings {
         Ok(())
     }
 
+    /// Whether models of it have layers; without, a model is the sum of a graph's node features and a head.
+    fn has_layers(&self) -> bool {
+        true
+    }
+
     /// The matrix that layers multiply with.
     fn propagation(&self) -> PropagationKind;
 
@@ -54,10 +59,10 @@ pub trait ConvolutionSettings: Settings {
     /// layer.
     fn build(&self, scope: &mut Scope<'_>, inputs: usize, outputs: usize) -> Result<Box<dyn Convolution>>;
 
-    /// How many numbers a layer has at least, so that files which describe absurdly
-    /// large models are refused before any memory is asked for.
-    fn least_parameters(&self, _inputs: usize, _outputs: usize) -> usize {
-        0
+    /// A lower bound, and a close one, for the parameters of a layer: files that describe absurdly large models
+    /// are refused before any memory is asked for. A matrix by default; override it if a layer has less.
+    fn least_parameters(&self, inputs: usize, outputs: usize) -> usize {
+        inputs.saturating_mul(outputs)
     }
 }
 
@@ -68,6 +73,7 @@ pub(crate) trait AnyConvolution: Any + Debug + Send + Sync {
     fn equals(&self, other: &dyn AnyConvolution) -> bool;
     fn cloned(&self) -> ConvolutionConfig;
     fn validate(&self) -> Result<()>;
+    fn has_layers(&self) -> bool;
     fn propagation(&self) -> PropagationKind;
     fn layers(&self) -> LayerDefaults;
     fn paper_splits(&self) -> SplitRule;
@@ -94,6 +100,10 @@ impl<T: ConvolutionSettings> AnyConvolution for T {
 
     fn validate(&self) -> Result<()> {
         ConvolutionSettings::validate(self)
+    }
+
+    fn has_layers(&self) -> bool {
+        ConvolutionSettings::has_layers(self)
     }
 
     fn propagation(&self) -> PropagationKind {
@@ -182,9 +192,9 @@ impl ConvolutionConfig {
         (&*self.0 as &dyn Any).downcast_ref()
     }
 
-    /// Whether it is the structure-blind control, which has no layers.
-    pub fn is_blind(&self) -> bool {
-        self.get::<Blind>().is_some()
+    /// As [`ConvolutionSettings::has_layers`].
+    pub fn has_layers(&self) -> bool {
+        self.0.has_layers()
     }
 
     /// As [`ConvolutionSettings::propagation`].

@@ -89,9 +89,9 @@ impl TrainedModel {
         let dataset = self.prepare(dataset)?;
         let network = self.model().network();
         let graphs = PreparedGraphs::new(dataset, network.propagation(), DType::F32)?;
-        let blind = config.model.convolution.is_blind();
+        let has_layers = config.model.convolution.has_layers();
         let embedder = match config.model.pooling.rank_rule() {
-            Some(rank) if !blind => Some(Embedder::new(rank, Flatten::Upper)?),
+            Some(rank) if has_layers => Some(Embedder::new(rank, Flatten::Upper)?),
             _ => None,
         };
         let order: Vec<usize> = (0..graphs.dataset().len()).collect();
@@ -123,9 +123,9 @@ impl TrainedModel {
             nodes: stacked(&nodes)?,
             offsets: graphs.dataset().node_offsets().to_vec(),
             subspaces,
-            isometric_weights: match blind {
-                true => Vec::new(),
-                false => config.model.pooling.isometric_weights(config.model.hidden),
+            isometric_weights: match has_layers {
+                true => config.model.pooling.isometric_weights(config.model.hidden),
+                false => Vec::new(),
             },
         })
     }

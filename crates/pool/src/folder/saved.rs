@@ -89,7 +89,7 @@ impl SavedConfig {
 
     /// Whether what a rank rule keeps decides about its predictions.
     fn uses_rank_rules(&self) -> bool {
-        self.model.pooling.rank_rule().is_some() && !self.model.convolution.is_blind()
+        self.model.pooling.rank_rule().is_some() && self.model.convolution.has_layers()
     }
 
     /// A data set with the feature columns that the model was trained with, found by what

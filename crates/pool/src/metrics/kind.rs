@@ -85,7 +85,8 @@ pub struct Metric(pub(super) &'static MetricDefinition);
 /// then on. To register it again changes nothing.
 ///
 /// # Errors
-/// [`Error::Component`] if another metric has the name, or the name has other characters.
+/// [`Error::Component`] if another metric has the name, the name has other characters, or it is `of` or `confusion`,
+/// which scores have beside the metrics.
 pub fn register_metric(definition: &'static MetricDefinition) -> Result<()> {
     let refuse = |reason: &str| {
         Err(Error::Component {
@@ -95,6 +96,9 @@ pub fn register_metric(definition: &'static MetricDefinition) -> Result<()> {
     };
     if !crate::component::is_name(definition.name) {
         return refuse("a name consists of lower-case letters, digits and hyphens");
+    }
+    if super::scores::RESERVED.contains(&definition.name) {
+        return refuse("scores have another key of this name");
     }
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     let same = METRICS

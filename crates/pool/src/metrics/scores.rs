@@ -112,6 +112,9 @@ const CLASSES: &str = "classes";
 const NUMBERS: &str = "numbers";
 const CONFUSION: &str = "confusion";
 
+/// Keys that no metric can have.
+pub(super) const RESERVED: [&str; 2] = [OF, CONFUSION];
+
 impl Serialize for Scores {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -76,7 +76,7 @@ impl GraphClassifier {
             jumping_knowledge: config.jumping_knowledge,
             head: None,
         };
-        if config.convolution.is_blind() {
+        if !config.convolution.has_layers() {
             model.head = Some(Head::new(
                 &mut scope.enter("head"),
                 inputs,
@@ -121,10 +121,10 @@ impl GraphClassifier {
         }
         if !own_heads {
             let widths = model.layers.iter().filter_map(|layer| layer.readout.as_ref());
-            let widths = widths.map(|readout| readout.pool.width());
+            let mut widths = widths.map(|readout| readout.pool.width());
             let width = match config.jumping_knowledge {
                 JumpingKnowledge::Concat => widths.sum(),
-                _ => widths.last().unwrap_or(0),
+                _ => widths.next_back().unwrap_or(0),
             };
             model.head = Some(Head::new(&mut scope.enter("head"), width, outputs, &config.head)?);
         }

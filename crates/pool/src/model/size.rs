@@ -45,7 +45,7 @@ impl ModelConfig {
             });
             sum
         };
-        if self.convolution.is_blind() {
+        if !self.convolution.has_layers() {
             return head(inputs);
         }
         let pooled = self.pooling.width(self.hidden);

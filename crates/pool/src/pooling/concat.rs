@@ -69,6 +69,21 @@ impl PoolingSettings for Concat {
         self.parts.iter().find_map(PoolingConfig::rank_rule)
     }
 
+    /// Of each part that has such a rule.
+    fn set_rank_rule(&mut self, rule: RankRule) -> Result<()> {
+        let (mut is_set, mut refused) = (false, None);
+        for part in &mut self.parts {
+            match part.set_rank_rule(rule) {
+                Ok(()) => is_set = true,
+                Err(error) => refused = Some(error),
+            }
+        }
+        match refused {
+            Some(error) if !is_set => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     fn isometric_weights(&self, features: usize) -> Vec<f32> {
         let of_part = |part: &PoolingConfig| match part.isometric_weights(features) {
             weights if weights.is_empty() => vec![1.0; part.width(features)],

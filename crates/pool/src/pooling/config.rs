@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{POOLINGS, Pooling, check_features};
 use crate::component::{Entry, Registry, Settings, component_traits, settings};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The settings of a pooling: its name, its defaults, and how it is built.
 ///
@@ -48,7 +48,8 @@ pub trait PoolingSettings: Settings {
         false
     }
 
-    /// The number that decides what is kept of a spectrum, for grids over it.
+    /// The number that decides what is kept of a spectrum, for grids over it; of several parts that have one, the
+    /// first part's.
     fn threshold_mut(&mut self) -> Option<&mut f64> {
         None
     }
@@ -56,6 +57,17 @@ pub trait PoolingSettings: Settings {
     /// Which directions are kept, of poolings that give subspaces.
     fn rank_rule(&self) -> Option<RankRule> {
         None
+    }
+
+    /// Keeps directions by another rule.
+    ///
+    /// # Errors
+    /// [`Error::Component`] if the pooling keeps none, or can't keep them by this rule.
+    fn set_rank_rule(&mut self, _rule: RankRule) -> Result<()> {
+        Err(Error::Component {
+            kind: Self::NAME.to_owned(),
+            reason: "it keeps no directions, so a rank rule has no effect".to_owned(),
+        })
     }
 
     /// What each column is multiplied with so that the Euclidean distance of rows is
@@ -77,6 +89,7 @@ pub(crate) trait AnyPooling: Any + Debug + Send + Sync {
     fn coarsens(&self) -> bool;
     fn threshold_mut(&mut self) -> Option<&mut f64>;
     fn rank_rule(&self) -> Option<RankRule>;
+    fn set_rank_rule(&mut self, rule: RankRule) -> Result<()>;
     fn isometric_weights(&self, features: usize) -> Vec<f32>;
 }
 
@@ -121,6 +134,10 @@ impl<T: PoolingSettings> AnyPooling for T {
 
     fn rank_rule(&self) -> Option<RankRule> {
         PoolingSettings::rank_rule(self)
+    }
+
+    fn set_rank_rule(&mut self, rule: RankRule) -> Result<()> {
+        PoolingSettings::set_rank_rule(self, rule)
     }
 
     fn isometric_weights(&self, features: usize) -> Vec<f32> {
@@ -240,6 +257,23 @@ impl PoolingConfig {
     /// As [`PoolingSettings::rank_rule`].
     pub fn rank_rule(&self) -> Option<RankRule> {
         self.0.rank_rule()
+    }
+
+    /// As [`PoolingSettings::set_rank_rule`].
+    ///
+    /// # Errors
+    /// [`Error::Component`] if the pooling keeps no directions, or can't keep them by this rule.
+    ///
+    /// ```
+    /// use egg_autodiff::RankRule;
+    /// use egg_pool::PoolingConfig;
+    /// let mut both: PoolingConfig = "concat:parts=avg+egg".parse()?;
+    /// both.set_rank_rule(RankRule::Fixed(3))?;
+    /// assert_eq!(both.rank_rule(), Some(RankRule::Fixed(3)));
+    /// # Ok::<(), egg_pool::Error>(())
+    /// ```
+    pub fn set_rank_rule(&mut self, rule: RankRule) -> Result<()> {
+        self.0.set_rank_rule(rule)
     }
 
     /// As [`PoolingSettings::isometric_weights`].

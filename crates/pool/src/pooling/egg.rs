@@ -62,6 +62,11 @@ impl PoolingSettings for Egg {
         Some(self.rank)
     }
 
+    fn set_rank_rule(&mut self, rule: RankRule) -> Result<()> {
+        self.rank = rule;
+        Ok(())
+    }
+
     fn isometric_weights(&self, features: usize) -> Vec<f32> {
         triangle_weights(self.flatten, features)
     }

@@ -1,12 +1,12 @@
 //! Soft EGG: a smooth filter of the spectrum in the place of a cut.
 
-use egg_autodiff::{Filter, Flatten, SoftEmbedder};
+use egg_autodiff::{Filter, Flatten, RankRule, SoftEmbedder};
 use egg_nn::{Pass, Scope, Tracked};
 use serde::{Deserialize, Serialize};
 
 use super::egg::{DEFAULT_CUT, triangle_weights};
 use super::{Pooled, Pooling, PoolingSettings, check_features, check_input};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::structure::Structure;
 
 /// Settings of [`SoftEggPooling`].
@@ -76,6 +76,18 @@ impl PoolingSettings for SoftEgg {
             FilterConfig::Resolvent(r) => Some(r),
             _ => None,
         }
+    }
+
+    /// The width of the resolvent, which a threshold stands for.
+    fn set_rank_rule(&mut self, rule: RankRule) -> Result<()> {
+        let RankRule::Threshold(r) = rule else {
+            return Err(Error::Component {
+                kind: Self::NAME.to_owned(),
+                reason: format!("it has no cut but a width, so not {rule}; write threshold:X"),
+            });
+        };
+        self.filter = FilterConfig::Resolvent(r);
+        Ok(())
     }
 
     fn isometric_weights(&self, features: usize) -> Vec<f32> {

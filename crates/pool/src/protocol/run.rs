@@ -43,9 +43,17 @@ impl Run {
 
     /// Compares the test metric with another run's, split by split, by a paired test whose
     /// variance is corrected for overlapping training parts ([`paired`]). `None` if
-    /// they share no split on which the metric is defined.
+    /// they are of different data sets (by name and size: features may differ), or share no split on which the metric
+    /// is defined.
     pub fn compare(&self, other: &Self) -> Option<Comparison> {
         let metric = self.report.experiment.training.metric;
+        let data = |run: &Self| {
+            let data = run.models.first().map(|model| &model.config().data);
+            data.map(|data| (data.name.clone(), data.graphs))
+        };
+        if data(self) != data(other) {
+            return None;
+        }
         let score = |run: &Self, index: usize| {
             let outcome = run.report.outcomes.get(index)?;
             outcome.test.as_ref()?.scores.get(metric)

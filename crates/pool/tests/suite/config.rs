@@ -227,20 +227,17 @@ fn bad_settings_are_typed_errors() {
 
 #[test]
 fn widths_are_known_before_building() {
+    for (text, width) in [
+        ("sum", 6),
+        ("topk", 6),
+        ("egg", 21),
+        ("soft-egg", 21),
+        ("concat:parts=avg+egg", 27),
+    ] {
+        assert_eq!(text.parse::<PoolingConfig>().unwrap().width(6), width, "{text}");
+    }
     for config in various() {
         let (pooling, _) = build(&config, 6, DType::F32, 0);
         assert_eq!(pooling.width(), config.width(6), "{config:?}");
-        let width = match config.name() {
-            "egg" | "soft-egg" => 21,
-            "concat" => config
-                .get::<Concat>()
-                .unwrap()
-                .parts
-                .iter()
-                .map(|part| part.width(6))
-                .sum(),
-            _ => 6,
-        };
-        assert_eq!(config.width(6), width);
     }
 }

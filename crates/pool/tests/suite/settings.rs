@@ -84,7 +84,7 @@ fn settings_of_earlier_versions_are_read() {
     fields["model"]["pooling"] = "blind".into();
     let blind: Experiment = serde_json::from_value(json).unwrap();
     assert_eq!(blind.split_rule, SplitRule::Fixed);
-    assert!(blind.model.convolution.is_blind());
+    assert!(!blind.model.convolution.has_layers());
 }
 
 #[test]

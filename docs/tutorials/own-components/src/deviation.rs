@@ -30,18 +30,19 @@ impl PoolingSettings for Deviation {
     fn build(&self, scope: &mut Scope<'_>, features: usize) -> Result<Box<dyn Pooling>> {
         // Parameters are named and drawn in a scope: seeded, saved and restored with the rest.
         let weight = scope.parameter("weight", features, Init::Ones)?;
-        Ok(Box::new(Layer { weight, features, epsilon: self.epsilon }))
+        Ok(Box::new(DeviationPooling { weight, features, epsilon: self.epsilon }))
     }
 }
 
+/// Mean and standard deviation of each column.
 #[derive(Debug)]
-struct Layer {
+pub struct DeviationPooling {
     weight: Var,
     features: usize,
     epsilon: f64,
 }
 
-impl Pooling for Layer {
+impl Pooling for DeviationPooling {
     fn width(&self) -> usize {
         2 * self.features
     }
@@ -54,7 +55,8 @@ impl Pooling for Layer {
         // Around the mean of its own graph, which every node is given.
         let centred = (&h - structure.broadcast_to_nodes(&mean)?)?;
         let variance = graphs.mean(&centred.sqr()?)?;
-        let deviation = variance.affine(1.0, self.epsilon)?.sqrt()?;
+        // Zero, as it has to be, for a graph without nodes.
+        let deviation = variance.affine(1.0, self.epsilon)?.sqrt()?.affine(1.0, -self.epsilon.sqrt())?;
         let weighted = deviation.broadcast_mul(&pass.parameter(&self.weight))?;
         Ok(Tensor::cat(&[mean.tensor(), &weighted], 1)?.into())
     }

@@ -28,6 +28,11 @@ impl ConvolutionSettings for GraphConv {
         PropagationKind::Sum
     }
 
+    /// So that a file which describes an absurdly large model is refused before it is built.
+    fn least_parameters(&self, inputs: usize, outputs: usize) -> usize {
+        2usize.saturating_mul(inputs).saturating_mul(outputs)
+    }
+
     fn build(&self, scope: &mut Scope<'_>, inputs: usize, outputs: usize) -> Result<Box<dyn Convolution>> {
         Ok(Box::new(Layer {
             own: Linear::new(&mut scope.enter("own"), inputs, outputs)?,
