@@ -19,10 +19,15 @@ fn root() -> PathBuf {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let mut pages: Vec<PathBuf> = ["README.md", "SECURITY.md", "datasets/README.md"]
-        .iter()
-        .map(|page| root().join(page))
-        .collect();
+    let mut pages: Vec<PathBuf> = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "datasets/README.md",
+    ]
+    .iter()
+    .map(|page| root().join(page))
+    .collect();
     let mut folders = vec![root().join("docs"), root().join("crates")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
@@ -74,7 +79,7 @@ fn problem(words: &[String]) -> Option<String> {
         }
         // Tools that judge dependencies: packages of others, where there is one.
         "install" if words[1..].iter().all(|word| word.starts_with("cargo-")) => None,
-        "run" | "build" | "test" | "install" | "bench" | "doc" | "clippy" | "package" => parts(words),
+        "run" | "build" | "check" | "test" | "install" | "bench" | "doc" | "clippy" | "package" => parts(words),
         "fmt" | "tree" | "deny" | "machete" => None,
         other => Some(format!("`cargo {other}` is not known here")),
     }
@@ -163,4 +168,67 @@ fn missing_commands_and_packages_are_reported() {
     }
     let inline = commands("Run `cargo xtask demo`, or `egg info`.\n");
     assert_eq!(inline, [["xtask", "demo"]]);
+}
+
+/// Paths and texts of the diffs of CONTRIBUTING.md: files that are new, then hunks before they are applied.
+fn diffs() -> (Vec<(String, String)>, Vec<(String, String)>) {
+    let page = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let blocks = page.split("```diff\n").skip(1);
+    let blocks = blocks.map(|block| block.split("```").next().unwrap());
+    let (mut files, mut hunks) = (Vec::new(), Vec::new());
+    for diff in blocks.flat_map(|block| block.split("--- ").skip(1)) {
+        let mut lines = diff.lines();
+        let is_new = lines.next() == Some("/dev/null");
+        let path = lines.next().unwrap().strip_prefix("+++ b/").unwrap();
+        let lines: Vec<&str> = lines.collect();
+        for hunk in lines
+            .split(|line| line.starts_with("@@"))
+            .filter(|hunk| !hunk.is_empty())
+        {
+            let kept = hunk.iter().filter(|line| line.starts_with('+') == is_new);
+            let text: String = kept
+                .map(|line| format!("{}\n", line.get(1..).unwrap_or("")))
+                .collect();
+            let list = if is_new { &mut files } else { &mut hunks };
+            list.push((path.to_owned(), text));
+        }
+    }
+    (files, hunks)
+}
+
+#[test]
+fn diffs_of_contributing_fit_the_sources() {
+    let (files, hunks) = diffs();
+    assert!(files.len() >= 6 && hunks.len() >= 10);
+    for (path, _) in files {
+        assert!(!root().join(&path).exists(), "{path}");
+        assert!(root().join(&path).parent().unwrap().is_dir(), "{path}");
+    }
+    for (path, text) in hunks {
+        let source = std::fs::read_to_string(root().join(&path)).unwrap();
+        assert_eq!(source.matches(&text).count(), 1, "{path}: {text}");
+    }
+}
+
+#[test]
+fn diffs_of_contributing_are_what_the_crate_outside_has() {
+    let (files, _) = diffs();
+    // What is imported differs, and how a metric is named.
+    let body = |text: &str, start: &str| -> String {
+        let text = &text[text.find(start).unwrap()..];
+        text.lines()
+            .filter(|line| !line.starts_with("use "))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    for (name, start) in [
+        ("deviation.rs", "///"),
+        ("graph_conv.rs", "///"),
+        ("f1.rs", "fn f1("),
+    ] {
+        let outside = root().join("docs/tutorials/own-components/src").join(name);
+        let outside = std::fs::read_to_string(outside).unwrap();
+        let (_, inside) = files.iter().find(|(path, _)| path.ends_with(name)).unwrap();
+        assert_eq!(body(inside, start), body(&outside, start), "{name}");
+    }
 }
