@@ -79,7 +79,9 @@ fn problem(words: &[String]) -> Option<String> {
         }
         // Tools that judge dependencies: packages of others, where there is one.
         "install" if words[1..].iter().all(|word| word.starts_with("cargo-")) => None,
-        "run" | "build" | "check" | "test" | "install" | "bench" | "doc" | "clippy" | "package" => parts(words),
+        "run" | "build" | "check" | "test" | "install" | "bench" | "doc" | "clippy" | "package" => {
+            parts(words)
+        }
         "fmt" | "tree" | "deny" | "machete" => None,
         other => Some(format!("`cargo {other}` is not known here")),
     }

@@ -131,10 +131,10 @@ pub trait Pooling: Debug + Send + Sync {
     /// In evaluation no tape is built. A graph without nodes gives zeros.
     ///
     /// # Errors
-    /// [`Error::PoolingInput`](crate::Error::PoolingInput) if `h` does not have
+    /// [`Error::PoolingInput`] if `h` does not have
     /// the nodes of `structure`, or the width the pooling was made for;
-    /// [`Error::Layer`](crate::Error::Layer) if it is not of the type of the
-    /// parameters; [`Error::Embedding`](crate::Error::Embedding), for EGG, if it
+    /// [`Error::Layer`] if it is not of the type of the
+    /// parameters; [`Error::Embedding`], for EGG, if it
     /// has a NaN or an infinity.
     fn pool(&self, h: &Tracked, structure: &Structure, pass: &mut Pass<'_>) -> Result<Pooled>;
 }
