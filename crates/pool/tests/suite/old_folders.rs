@@ -1,6 +1,6 @@
 //! Model folders of earlier versions: read where that is exact, refused otherwise.
-//! `tests/fixtures/format-1` was written by the last version of that format, with what
-//! it predicted.
+//! `tests/fixtures/format-1` and `format-2` were written by the last version of their format, with what
+//! it predicted. The data are those of `format-1`.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,12 @@ use egg_graph::{GraphDataset, ReadOptions, read_tu};
 use egg_pool::folder::{Prediction, TrainedModel};
 
 fn fixture(name: &str) -> PathBuf {
+    of_format(1, name)
+}
+
+fn of_format(format: u64, name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/format-1")
+        .join(format!("tests/fixtures/format-{format}"))
         .join(name)
 }
 
@@ -28,7 +32,11 @@ fn first_probabilities(predictions: &[Prediction]) -> Vec<f64> {
 
 /// The column `p(-1)` of what the earlier version predicted.
 fn recorded(name: &str) -> Vec<f64> {
-    let text = std::fs::read_to_string(fixture(&format!("{name}-predictions.csv"))).unwrap();
+    recorded_by(1, name)
+}
+
+fn recorded_by(format: u64, name: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(of_format(format, &format!("{name}-predictions.csv"))).unwrap();
     let column = |line: &str| line.split(',').nth(2).unwrap().parse().unwrap();
     text.lines().skip(1).map(column).collect()
 }
@@ -85,4 +93,30 @@ fn a_model_that_would_mean_something_else_is_refused_with_the_remedy() {
         refused.contains("format 1") && refused.contains("train the model again"),
         "{refused}"
     );
+}
+
+#[test]
+fn folders_of_format_2_predict_the_same() {
+    for (name, dataset, convolution, pooling) in [
+        ("gcn-egg", "SHAPES", "gcn", "egg:threshold=0.3"),
+        ("gin-soft-egg", "PLAIN", "gin", "soft-egg"),
+        ("blind", "SHAPES", "blind", "sum"),
+    ] {
+        let trained = TrainedModel::load(of_format(2, name)).unwrap();
+        let config = trained.config();
+        assert_eq!(config.model.convolution.to_string(), convolution);
+        assert_eq!(config.model.pooling.to_string(), pooling);
+        assert_eq!(config.model.activation, name == "blind");
+        let found = first_probabilities(&trained.predict(data(dataset)).unwrap());
+        assert_same(&found, &recorded_by(2, name));
+
+        let folder = tempfile::tempdir().unwrap();
+        let again = folder.path().join("again");
+        trained.save(&again).unwrap();
+        let loaded = TrainedModel::load(&again).unwrap();
+        assert_eq!(
+            loaded.predict(data(dataset)).unwrap(),
+            trained.predict(data(dataset)).unwrap()
+        );
+    }
 }
