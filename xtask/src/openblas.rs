@@ -205,7 +205,7 @@ fn parse_report(text: &str) -> std::result::Result<OpenBlas, String> {
 
 /// The one line that matters in a page of linker output.
 fn linker_complaint(stderr: &str) -> String {
-    let telling = [
+    let symptoms = [
         "unable to find library",
         "cannot find -l",
         "library not found",
@@ -215,7 +215,7 @@ fn linker_complaint(stderr: &str) -> String {
     ];
     stderr
         .lines()
-        .find(|line| telling.iter().any(|words| line.contains(words)))
+        .find(|line| symptoms.iter().any(|words| line.contains(words)))
         .or_else(|| stderr.lines().find(|line| line.starts_with("error")))
         .unwrap_or("the linker failed without a word")
         .trim()

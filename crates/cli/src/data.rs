@@ -231,7 +231,7 @@ fn companion_files(edges: &Path) -> Vec<PathBuf> {
     )
 }
 
-/// `PROTEINS.zip`, `./graphs`, `data/edges.csv`: nobody calls a data set so.
+/// `PROTEINS.zip`, `./graphs`, `data/edges.csv`: no data set is called so.
 fn looks_like_a_path(name: &str) -> bool {
     name.contains(['/', '\\']) || Path::new(name).extension().is_some()
 }

@@ -1,5 +1,5 @@
 //! What the columns of node features are, so that those of two data sets can be
-//! told to be the same.
+//! shown to be the same.
 
 use std::collections::HashMap;
 use std::fmt;

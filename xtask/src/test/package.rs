@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::workspace::Workspace;
 
 /// Compressed bytes. The largest has a quarter of it; more means that something
-/// went in which nobody wants.
+/// went in that does not belong there.
 const MOST: u64 = 1 << 20;
 
 /// The largest archive, for the table; or what is missing or too large.

@@ -47,7 +47,7 @@ fn tu_folders() {
         &info(place.path(), "PAIR"),
         json!({"name": "PAIR", "graphs": 2, "nodes": 4, "edges": 2, "features": 0, "classes": 2}),
     );
-    // Labels, and attributes that are not used beside them: said, and an option.
+    // Labels, and attributes that are not used with them: said, and an option.
     write(place.path(), "PAIR/PAIR_node_labels.txt", "1\n3\n1\n3\n");
     write(
         place.path(),

@@ -1,5 +1,5 @@
 //! Disks that are full or can only be read: an error that says which file and what to
-//! do, nothing half written, and what was kept goes on once there is room.
+//! do, nothing half written, and what was kept is resumed once there is room.
 
 #![cfg(target_os = "linux")]
 
@@ -30,7 +30,7 @@ fn said(place: &Path, name: &str, code: &str) -> String {
 }
 
 /// On a disk that has room for `share` of what a run keeps: it fails, keeps what was
-/// whole, and goes on when there is room.
+/// whole, and is resumed when there is room.
 fn fills_the_disk(words: &[&str], share: f64, prepare: impl Fn(&Path)) {
     let fresh = || {
         let place = place();

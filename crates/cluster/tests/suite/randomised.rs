@@ -157,7 +157,7 @@ impl LinearMap for Product {
     }
 }
 
-/// The noise that a rank is told from is relative to `||H||_F`, most of which may lie in
+/// The noise from which a rank is separated is relative to `||H||_F`, most of which may lie in
 /// directions that were not asked for.
 #[test]
 fn the_norm_of_an_operator_is_estimated() {

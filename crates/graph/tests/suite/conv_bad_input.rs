@@ -19,15 +19,15 @@ fn identity() -> SparseMatrix {
 
 type Convolution = Box<dyn Fn(&NodeInput, &SparseMatrix) -> Result<Tracked>>;
 
-/// GCN, the same rectified, and GIN, 3 features to 5.
+/// GCN, the same with a ReLU, and GIN, 3 features to 5.
 fn convolutions() -> [Convolution; 3] {
     let (gcn, _) = scrambled(DType::F32, 1, |scope| GcnConv::new(scope, 3, 5));
     let (gin, _) = scrambled(DType::F32, 2, |scope| GinConv::new(scope, 3, 5));
-    let rectified = gcn.clone();
+    let with_relu = gcn.clone();
     [
         Box::new(move |x, matrix| gcn.forward(x, matrix, &mut Pass::Evaluation)),
         Box::new(move |x, matrix| {
-            rectified
+            with_relu
                 .clone()
                 .with_relu()
                 .forward(x, matrix, &mut Pass::Evaluation)

@@ -92,7 +92,7 @@ fn gcn() {
     let (layer, parameters) = scrambled(DType::F64, 4, |scope| GcnConv::new(scope, 3, 17));
     let input = || x.as_tensor().clone().into();
     check_all(&parameters, &x, |pass| layer.forward(&input(), &gcn, pass));
-    // The rectifier has no derivative at 0, so that all must be away from it.
+    // ReLU has no derivative at 0, so that all must be away from it.
     let before = layer.forward(&input(), &gcn, &mut Pass::Evaluation).unwrap();
     let before = flat(&before);
     assert!(before.iter().all(|value| value.abs() > 1e-3), "too near a kink");

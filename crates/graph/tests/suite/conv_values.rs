@@ -349,7 +349,7 @@ fn layers_of_every_width_equal_dense_ones() {
         let y = layer.forward(&input, &gcn, pass).unwrap();
         assert_close("GCN", &y, &expected, tolerance(dtype));
         let y = layer.clone().with_relu().forward(&input, &gcn, pass).unwrap();
-        assert_close("rectified GCN", &y, &expected.relu().unwrap(), tolerance(dtype));
+        assert_close("GCN with ReLU", &y, &expected.relu().unwrap(), tolerance(dtype));
 
         // An MLP of one layer is a linear layer: what the kernel did is all.
         let config = MlpConfig::new(&[3, width]);

@@ -35,7 +35,7 @@ fn a_model_is_saved_and_predicts_the_same() {
             names,
             ["README.md", "config.json", "metrics.json", "model.safetensors"]
         );
-        // Nothing is left beside it.
+        // Nothing is left next to it.
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         model.save(&path).unwrap(); // in its place
 

@@ -146,7 +146,7 @@ pub fn run(
             continue;
         }
         if budget.is_over() {
-            eprintln!("the time is up before seed {seed}: call again to go on");
+            eprintln!("the time is up before seed {seed}: call again to continue");
             break;
         }
         let repetition = repetitions.run_one(index, &dataset, &mut Silent)?;

@@ -41,7 +41,7 @@ impl Axis {
         self.from + (number - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
-    /// Round numbers to be written beside it.
+    /// Round numbers to be written next to it.
     pub(super) fn marks(&self) -> Vec<f64> {
         let marks = match self.log {
             true => self.powers(),
