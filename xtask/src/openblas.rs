@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_are_read() {
+    fn report_of_openblas_is_parsed() {
         let text = "core=Prescott\nconfig=OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH\nparallel=1\n";
         let report = parse_report(text).unwrap();
         assert_eq!(report.version, "0.3.21");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_is_not_there_is_missing() {
+    fn missing_library_is_reported_missing() {
         let flags = link_flags("openblas_missing").unwrap_or_default();
         match link(&Workspace::find().unwrap(), &flags).unwrap() {
             Search::Missing(reason) => assert!(reason.contains("openblas"), "{reason}"),

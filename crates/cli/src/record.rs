@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_have_their_dates() {
+    fn days_since_1970_convert_to_dates() {
         assert_eq!(date(0), (1970, 1, 1));
         assert_eq!(date(19_782), (2024, 2, 29));
         assert_eq!(date(19_783), (2024, 3, 1));

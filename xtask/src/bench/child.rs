@@ -167,7 +167,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn answers_are_checked() {
+    fn malformed_answers_are_refused() {
         let good = json!({"task": "a", "seconds": 0.5, "calls": 3, "check": 2.0});
         assert_eq!(
             parse("a", &good).map(|answer| (answer.seconds, answer.calls, answer.check)),

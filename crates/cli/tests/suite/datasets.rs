@@ -12,7 +12,7 @@ fn in_folder(place: &std::path::Path, words: &[&str]) -> Ended {
 }
 
 #[test]
-fn the_list_says_what_there_is_and_what_is_here() {
+fn data_list_shows_counts_sizes_and_state() {
     let place = place();
     write(place.path(), "data/wiki_cs/data.json", "{}");
     let listed = in_folder(place.path(), &["data", "list"]).ok().out;

@@ -226,7 +226,7 @@ fn clustering_writes_the_documented_files() {
 /// Every convolution with every pooling as a process of its own: many, so only in
 /// the full run. (The short one has them in one process, in egg-pool's tests.)
 #[test]
-fn every_pooling_as_a_process() {
+fn every_pooling_trains_bit_identically_as_a_process() {
     if std::env::var_os("EGG_TEST_FULL").is_none() {
         return;
     }

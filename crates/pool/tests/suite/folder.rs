@@ -149,7 +149,7 @@ fn degree_features_are_computed_for_new_graphs() {
 }
 
 #[test]
-fn numbers_are_predicted() {
+fn regression_values_are_predicted() {
     let dataset = small::dataset(40);
     let values = ndarray::Array2::from_shape_fn((40, 2), |(row, column)| (row + column) as f32);
     let dataset = dataset.with_targets(egg_graph::Targets::Values(values)).unwrap();

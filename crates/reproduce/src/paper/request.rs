@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_read() {
+    fn request_is_parsed_from_arguments() {
         let request = parsed("--table cluster --dataset cora --reps 3 --budget 60m").unwrap();
         assert_eq!(request.dataset, ["Cora"]);
         assert_eq!(request.reps.get(), 3);
