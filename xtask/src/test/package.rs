@@ -66,6 +66,14 @@ mod tests {
                 assert!((1..=most).contains(&count), "{name}: {count} {field}");
             }
             assert_eq!(package["readme"], "README.md", "{name}");
+            let docs_rs = &package["metadata"]["docs"]["rs"];
+            // All features, or on the backend that docs.rs can build.
+            let is_pure = docs_rs["no-default-features"] == true
+                && docs_rs["features"]
+                    .as_array()
+                    .unwrap()
+                    .contains(&"pure-rust".into());
+            assert!(docs_rs["all-features"] == true || is_pure, "{name}: {docs_rs}");
             let folder = Path::new(package["manifest_path"].as_str().unwrap())
                 .parent()
                 .unwrap();
