@@ -126,7 +126,7 @@ mod tests {
             assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
         }
         let table = std::fs::read_to_string(workspace.root.join("fuzz/src/targets/mod.rs")).unwrap();
-        assert_eq!(table.matches("    entry(\"").count(), listed.len());
+        assert_eq!(table.matches("::TARGET,").count(), listed.len());
     }
 
     #[test]
