@@ -166,7 +166,7 @@ fn every_test_that_a_page_names_is_there() {
             }
         }
     }
-    assert!(checked > 5, "only {checked} names of tests were found");
+    assert!(checked >= 5, "only {checked} names of tests were found");
 }
 
 #[test]
