@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 /// Build `egg`, train, cluster, and write a report
 ///
-/// Sets up, then builds the program `egg` and runs `egg demo`: EGG and the first-order poolings learn to tell apart
+/// Sets up, then builds the program `egg` and runs `egg demo`: EGG and the first-order poolings learn to distinguish
 /// graphs that differ only in how their features vary together, the karate club is clustered, and the report is
 /// written to target/demo/report.html, whose path is the last line. Needs no network and no data; if MUTAG is here
 /// (`egg data path MUTAG` says where it is looked for), it is trained on as well.

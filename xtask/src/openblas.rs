@@ -205,7 +205,7 @@ fn parse_report(text: &str) -> std::result::Result<OpenBlas, String> {
 
 /// The one line that matters in a page of linker output.
 fn linker_complaint(stderr: &str) -> String {
-    let telling = [
+    let symptoms = [
         "unable to find library",
         "cannot find -l",
         "library not found",
@@ -215,7 +215,7 @@ fn linker_complaint(stderr: &str) -> String {
     ];
     stderr
         .lines()
-        .find(|line| telling.iter().any(|words| line.contains(words)))
+        .find(|line| symptoms.iter().any(|words| line.contains(words)))
         .or_else(|| stderr.lines().find(|line| line.starts_with("error")))
         .unwrap_or("the linker failed without a word")
         .trim()
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_are_read() {
+    fn report_of_openblas_is_parsed() {
         let text = "core=Prescott\nconfig=OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH\nparallel=1\n";
         let report = parse_report(text).unwrap();
         assert_eq!(report.version, "0.3.21");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_is_not_there_is_missing() {
+    fn missing_library_is_reported_missing() {
         let flags = link_flags("openblas_missing").unwrap_or_default();
         match link(&Workspace::find().unwrap(), &flags).unwrap() {
             Search::Missing(reason) => assert!(reason.contains("openblas"), "{reason}"),

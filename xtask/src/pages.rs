@@ -2,13 +2,16 @@
 //! the hours that some of them take: each command, option, package, example and
 //! feature that a page names is there. (`crates/cli` runs those of `egg`.)
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 
 use clap::Parser;
 use serde_json::Value;
 
 use crate::Cli;
+use crate::process::output_of;
 use crate::workspace::Workspace;
 
 /// What stands for something else in a page.
@@ -142,6 +145,35 @@ fn every_command_of_cargo_in_every_page_is_there() {
         checked > 20,
         "only {checked} commands were found; is a page missing?"
     );
+}
+
+/// Tests that a page names, known by their length: `module::the_property_that_is_tested`.
+#[test]
+fn every_test_that_a_page_names_is_there() {
+    let is_code =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_:".contains(letter);
+    let sources = output_of(
+        Command::new("git")
+            .args(["grep", "-hoE", "fn [a-z0-9_]+", "--", "*.rs"])
+            .current_dir(root()),
+    );
+    let functions: HashSet<String> = sources.unwrap().lines().map(str::to_owned).collect();
+    let mut checked = 0;
+    for page in pages().into_iter().chain([root().join("CONTRIBUTING.md")]) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for name in text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
+            let test = name.rsplit("::").next().unwrap_or_default();
+            if test.matches('_').count() >= 3 && name.chars().all(is_code) {
+                checked += 1;
+                assert!(
+                    functions.contains(&format!("fn {test}")),
+                    "{}: {name}",
+                    page.display()
+                );
+            }
+        }
+    }
+    assert!(checked >= 5, "only {checked} names of tests were found");
 }
 
 #[test]

@@ -56,10 +56,10 @@ pub(crate) fn epochs(number: u64) -> String {
     counted(usize::try_from(number).unwrap_or(usize::MAX), "epoch")
 }
 
-/// Set once nobody reads standard output any more.
+/// Set once standard output is no longer read.
 static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// A line on standard output. If nobody reads it any more, the work goes on in
+/// A line on standard output. If it is no longer read, the work continues in
 /// silence: a training whose pipe has ended is not lost. Any other failure (a full
 /// disk) ends the program, since what was asked for can't be had.
 pub(crate) fn print(line: &str) {
@@ -82,7 +82,7 @@ pub(crate) fn note(line: &str) {
     warn(&format!("note: {line}"));
 }
 
-/// A line on standard error; there is nobody to tell if that fails.
+/// A line on standard error; a failure of that can be reported nowhere.
 pub(crate) fn warn(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", printable(line, true));
 }
@@ -93,8 +93,9 @@ pub(crate) fn warn(line: &str) {
 pub(crate) fn printable(text: &str, lines: bool) -> Cow<'_, str> {
     let is_harmless = |c: char| {
         let is_line = lines && matches!(c, '\n' | '\t');
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        is_line || !(c.is_control() || turns)
+        let changes_direction =
+            matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        is_line || !(c.is_control() || changes_direction)
     };
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);

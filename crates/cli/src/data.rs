@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 
 use egg_gnn::datasets::{DatasetEntry, Registry};
 use egg_gnn::graph::synthetic::{BlockModel, CovarianceSet, karate_club};
-use egg_gnn::graph::{
-    Cache, DataSource, EdgeListSource, Error, GraphDataset, Layout, NodeIds, Role, read_graph_tables,
-};
+use egg_gnn::graph::{Cache, DataSource, Error, GraphDataset, Role};
 use egg_gnn::pool;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -79,34 +77,14 @@ impl Data {
         let source = DataSource::detect(path)?;
         is_not_a_part(path)?;
         let shown = path.display().to_string();
-        match source.layout {
-            Layout::EdgeList => {
-                let files = EdgeListSource::find(path)?;
-                let read = files.read(&options)?;
-                Ok(Self {
-                    node_names: read.names,
-                    first_node: usize::from(read.ids == NodeIds::OneBased),
-                    files: files
-                        .files()
-                        .map(Path::to_owned)
-                        .chain(companion_files(path))
-                        .collect(),
-                    ..Self::plain(read.dataset.with_name(&source.name), shown)
-                })
-            }
-            Layout::GraphTables => {
-                let read = read_graph_tables(path, &options)?;
-                Ok(Self {
-                    graph_names: Some(read.names),
-                    files: tables(path, &["edges", "nodes", "graphs"]),
-                    ..Self::plain(read.dataset, shown)
-                })
-            }
-            _ => Ok(Self {
-                files: vec![path.to_owned()],
-                ..Self::plain(source.load(&options, &Cache::Off)?.dataset, shown)
-            }),
-        }
+        let read = source.read_named(&options)?;
+        Ok(Self {
+            graph_names: read.graph_names,
+            node_names: read.node_names,
+            first_node: read.first_node,
+            files: source.claimed_paths(),
+            ..Self::plain(read.dataset, shown)
+        })
     }
 
     fn plain(dataset: GraphDataset, source: String) -> Self {
@@ -218,20 +196,7 @@ fn tables(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
     names.iter().flat_map(named).collect()
 }
 
-/// Where features and labels of a list of edges would be.
-fn companion_files(edges: &Path) -> Vec<PathBuf> {
-    if edges.is_dir() {
-        return tables(edges, &TABLES);
-    }
-    let stem = edges.file_stem().unwrap_or_default().to_string_lossy();
-    let names = ["features", "labels"].map(|what| format!("{stem}.{what}"));
-    tables(
-        edges.parent().unwrap_or(Path::new("")),
-        &names.each_ref().map(String::as_str),
-    )
-}
-
-/// `PROTEINS.zip`, `./graphs`, `data/edges.csv`: nobody calls a data set so.
+/// `PROTEINS.zip`, `./graphs`, `data/edges.csv`: no data set is called so.
 fn looks_like_a_path(name: &str) -> bool {
     name.contains(['/', '\\']) || Path::new(name).extension().is_some()
 }

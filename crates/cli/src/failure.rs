@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     /// The command line asks for what does not exist or does not go together.
     #[error("{0}")]
     Usage(String),
-    /// Ctrl-C. The text says how to go on.
+    /// Ctrl-C. The text says how to resume.
     #[error("interrupted; {0}")]
     Interrupted(String),
     /// Something that can be said in a line, with its remedy.
@@ -107,7 +107,7 @@ fn disk_remedy(failure: &Failure) -> Option<String> {
         if let Some(system) = error.downcast_ref::<std::io::Error>() {
             let remedy = match system.kind() {
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-                    "make room, or name a place on another disk with --out; a run that has begun goes on from its \
+                    "make room, or name a place on another disk with --out; a run that has begun resumes from its \
                      last checkpoint with --resume"
                 }
                 ErrorKind::ReadOnlyFilesystem => {

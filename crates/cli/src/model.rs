@@ -22,7 +22,7 @@ pub(crate) fn load(folder: &Path) -> Result<TrainedModel> {
         Some(folder) => Ok(TrainedModel::load(folder)?),
         None if folder.exists() => Err(Failure::other(format!(
             "{}: there is no model in this folder (no config.json, no model/)\nhelp: give --model the folder \
-             that `egg train` wrote; a run that was interrupted has none yet, go on with it by --resume",
+             that `egg train` wrote; a run that was interrupted has none yet: resume it with --resume",
             folder.display()
         ))),
         None => Err(Failure::other(format!(

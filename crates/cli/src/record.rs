@@ -12,7 +12,7 @@ use egg_report::{Confusion, Embedding, Epoch, Kind, Method, RankBin, Ranks, Reco
 use crate::data::Data;
 use crate::failure::Result;
 
-/// Points of a map: more take long to lay out and can't be told apart.
+/// Points of a map: more take long to lay out and can't be distinguished.
 pub(crate) const MAP_ROWS: usize = 1000;
 
 /// Graphs that are embedded at most; of a large data set every k-th.
@@ -47,7 +47,7 @@ pub(crate) fn class_count(dataset: &GraphDataset) -> Option<usize> {
     }
 }
 
-/// A classifier's row, without what only its model can tell.
+/// A classifier's row, without what only its model knows.
 pub(crate) fn method(name: String, group: &str, run: &Run, dataset: &GraphDataset) -> Method {
     let (report, splits) = (&run.report, &run.splits);
     let metric = report.experiment.training.metric;
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_have_their_dates() {
+    fn days_since_1970_convert_to_dates() {
         assert_eq!(date(0), (1970, 1, 1));
         assert_eq!(date(19_782), (2024, 2, 29));
         assert_eq!(date(19_783), (2024, 3, 1));

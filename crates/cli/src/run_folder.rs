@@ -15,7 +15,7 @@ const RUNS: &str = "runs";
 const MODEL_IN_THE_MAKING: &str = ".egg-model-";
 
 /// ```text
-/// DIR/checkpoints/   what a run goes on from
+/// DIR/checkpoints/   what a run is resumed from
 /// DIR/model/         the trained model, for predict and embed
 /// DIR/run.json       the record, for report
 /// ```
@@ -42,7 +42,7 @@ impl RunFolder {
         let shown = path.display();
         match (holds_a_run(&path), resume) {
             (true, false) => Err(Failure::other(format!(
-                "{shown} holds a run already\nhelp: add --resume to go on with it, or name another folder with --out"
+                "{shown} holds a run already\nhelp: add --resume to continue it, or name another folder with --out"
             ))),
             (false, true) => Err(Failure::other(format!(
                 "there is no run to resume in {shown}\nhelp: leave --resume out to begin one"
@@ -85,7 +85,7 @@ impl RunFolder {
         self.path.join(egg_report::FILE_NAME)
     }
 
-    /// Whether a run could go on here.
+    /// Whether a run could be resumed here.
     pub(crate) fn has_something(&self) -> bool {
         holds_a_run(&self.path)
     }
@@ -96,11 +96,11 @@ impl RunFolder {
         egg_report::shell_command(["egg".to_owned(), "report".to_owned(), path])
     }
 
-    /// After Ctrl-C: what is kept here, and how to go on.
+    /// After Ctrl-C: what is kept here, and how to resume.
     pub(crate) fn interrupted(&self, kept: &str) -> Failure {
         Failure::Interrupted(match self.has_something() {
             true => format!(
-                "{kept} kept in {}\nto go on: {}",
+                "{kept} kept in {}\nto resume: {}",
                 self.path.display(),
                 self.resume_command()
             ),
@@ -108,7 +108,7 @@ impl RunFolder {
         })
     }
 
-    /// The command that goes on with the run in this folder.
+    /// The command that resumes the run in this folder.
     fn resume_command(&self) -> String {
         let mut words: Vec<String> = std::env::args().collect();
         if let Some(program) = words.first_mut() {

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up() {
+    fn columns_are_aligned() {
         let mut table = Table::new(["method", "acc"]);
         table.row(["EGG", "100.00"]);
         table.row(["k-means", "7.0"]);

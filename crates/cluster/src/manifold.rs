@@ -35,6 +35,7 @@ use crate::error::{Error, Result};
 
 /// Clusters of subspaces.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SubspaceClusters<T> {
     /// The cluster of each matrix.
     pub labels: Vec<u32>,

@@ -31,7 +31,7 @@ pub(crate) fn check(entry: &DatasetEntry, path: &Path) -> Result<String, String>
 pub(crate) fn same_content(entry: &DatasetEntry, path: &Path) -> Result<(), String> {
     if entry.fingerprint.is_none() {
         return Err(
-            "the rows may be in another order, but the registry has no fingerprint to tell by".into(),
+            "the rows may be in another order, but the registry has no fingerprint to compare with".into(),
         );
     }
     check(entry, path).map(|_| ())

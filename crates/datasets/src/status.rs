@@ -8,6 +8,7 @@ use crate::registry::DatasetEntry;
 
 /// Whether a data set is here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Status {
     /// Unpacked in the folder that fetched data go to.
     Prepared,

@@ -345,13 +345,13 @@ mod tests {
         })
         .unwrap();
         assert_eq!(std::fs::read(at("file")).unwrap(), b"whole");
-        let mut left: Vec<_> = std::fs::read_dir(folder.path())
+        let mut remaining: Vec<_> = std::fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
-        left.sort();
+        remaining.sort();
         assert_eq!(
-            left,
+            remaining,
             [".egg-.txt", ".egg-folder.part", ".egg-other", "file", "x.part"]
         );
     }

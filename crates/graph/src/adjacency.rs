@@ -23,6 +23,7 @@ pub const MAX_NODES: usize = (1 << 31) - 1;
 /// # Ok::<(), egg_graph::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct EdgeNotes {
     /// Rows that were listed.
     pub listed: u64,

@@ -105,7 +105,7 @@ pub enum Error {
         /// How many there are.
         nodes: usize,
     },
-    /// There are more nodes than a 31-bit index can tell apart.
+    /// There are more nodes than a 31-bit index can distinguish.
     #[error(
         "{nodes} nodes are too many: a graph or data set holds at most {} in all",
         crate::MAX_NODES

@@ -1,5 +1,5 @@
 //! What the columns of node features are, so that those of two data sets can be
-//! told to be the same.
+//! shown to be the same.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,6 +22,7 @@ use crate::sparse::CsrMatrix;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum FeatureColumn {
     /// A number, under the name that the source gives it.
     Number(String),
@@ -70,6 +71,7 @@ impl fmt::Display for FeatureColumn {
 
 /// A category of new data that the columns asked for do not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnseenCategory {
     /// The category.
     pub column: FeatureColumn,

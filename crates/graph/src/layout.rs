@@ -63,6 +63,17 @@ impl Layout {
     pub fn name(self) -> &'static str {
         self.reader().name()
     }
+
+    /// Whether a data set can be read from the zip archive that it is published in, instead of the
+    /// unpacked folder.
+    ///
+    /// ```
+    /// use egg_graph::Layout;
+    /// assert!(Layout::Tu.reads_archives() && !Layout::Ogb.reads_archives());
+    /// ```
+    pub fn reads_archives(self) -> bool {
+        self.reader().reads_archives()
+    }
 }
 
 impl fmt::Display for Layout {

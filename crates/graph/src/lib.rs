@@ -108,7 +108,7 @@ pub use features::{Features, MAX_FEATURES};
 pub use graph::{Graph, GraphView};
 pub use labels::{Labels, Targets};
 pub use layout::Layout;
-pub use load::{DataSource, Loaded};
+pub use load::{DataSource, Loaded, NamedDataset};
 pub use propagated::PropagatedFeatures;
 pub use propagation::Propagation;
 pub use read::{

@@ -54,6 +54,32 @@ pub struct Loaded {
     pub cache: CacheUse,
 }
 
+/// A data set with what its files call its graphs and nodes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct NamedDataset {
+    /// The data.
+    pub dataset: GraphDataset,
+    /// The name of each graph, if graphs have names.
+    pub graph_names: Option<Vec<String>>,
+    /// The name of each node of the one graph, if nodes have names; empty for a node without.
+    pub node_names: Option<Vec<String>>,
+    /// The number that the files give the first node, if nodes are numbered: 0 or 1.
+    pub first_node: usize,
+}
+
+impl From<GraphDataset> for NamedDataset {
+    /// Without names, and with nodes from 0.
+    fn from(dataset: GraphDataset) -> Self {
+        Self {
+            dataset,
+            graph_names: None,
+            node_names: None,
+            first_node: 0,
+        }
+    }
+}
+
 /// All that determines what is read of the same files: what a cache file is kept for.
 #[derive(serde::Serialize)]
 struct Reading<'a> {
@@ -156,6 +182,31 @@ impl DataSource {
     /// Those of the layout's reader.
     pub fn read(&self, options: &ReadOptions) -> Result<GraphDataset> {
         self.layout.reader().read(self, options)
+    }
+
+    /// Reads the data set, without a cache, with what its files call graphs and nodes.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    ///
+    /// ```
+    /// use egg_graph::{DataSource, ReadOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("friends.csv");
+    /// std::fs::write(&path, "source,target\nAda,Grace\nGrace,Emmy\n")?;
+    /// let read = DataSource::detect(&path)?.read_named(&ReadOptions::default())?;
+    /// assert_eq!(read.node_names.unwrap(), ["Ada", "Grace", "Emmy"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_named(&self, options: &ReadOptions) -> Result<NamedDataset> {
+        self.layout.reader().read_named(self, options)
+    }
+
+    /// The paths that belong to the data set: files that are read, or would be if they were there,
+    /// and folders with nothing else in them. Nothing else should be written there.
+    pub fn claimed_paths(&self) -> Vec<PathBuf> {
+        self.layout.reader().claimed_paths(self)
     }
 
     /// Every file that [`Self::read`] may open, in a fixed order.

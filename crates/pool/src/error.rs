@@ -161,7 +161,7 @@ pub enum Error {
         first: String,
     },
     /// An observer asked to stop.
-    #[error("cancelled; what was finished is kept, and the same call goes on from there")]
+    #[error("cancelled; what was finished is kept, and the same call resumes from there")]
     Cancelled,
     /// A checkpoint or a record is of another run than this one.
     #[error("{} is of another run: {difference}; name another place, or remove it", path.display())]

@@ -29,7 +29,7 @@ pub(crate) fn write_sealed(path: &Path, value: &impl Serialize) -> Result<()> {
     egg_files::write(path, text.as_bytes()).map_err(Error::file(path))
 }
 
-/// Reads what [`write_sealed`] wrote, if nobody has changed it.
+/// Reads what [`write_sealed`] wrote, if it has not been changed.
 pub(crate) fn read_sealed<T: Serialize + DeserializeOwned>(path: &Path) -> Result<T> {
     let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
     egg_results::unseal(&text).map_err(|reason| Error::Format {

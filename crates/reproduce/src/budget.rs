@@ -1,4 +1,4 @@
-//! How long to go on.
+//! How long a program may run.
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};

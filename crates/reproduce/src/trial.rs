@@ -169,7 +169,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         let done = growing::extend(path, &experiment, &graphs, revision, &budget, &observer)?;
         let wanted = experiment.repetitions;
         match done < wanted {
-            true => println!("time is up after {done} of {wanted}: call again to go on"),
+            true => println!("time is up after {done} of {wanted}: call again to continue"),
             false => println!("{}: {done} repetitions are there", path.display()),
         }
         return Ok(());

@@ -138,7 +138,7 @@ fn ratio(train: u64, test: u64) -> f64 {
 ///
 /// Welch's test, with the variance of each mean corrected as in [`paired`] for training
 /// parts that overlap; `test_over_train` is 0 where repetitions share one split. Then the
-/// test tells about other random starts on that split.
+/// test is about other random starts on that split.
 ///
 /// ```
 /// use egg_results::{Summary, welch};

@@ -126,7 +126,7 @@ pub fn backward<T: Element>(
     let rows = x.len() / in_features;
     let block_rows = ROWS.max(rows.div_ceil(MAX_PARTIALS));
     let weight = Matrix::new(weight, out_features, in_features);
-    let alone = is_single_block(rows, block_rows, in_features, out_features);
+    let single_block = is_single_block(rows, block_rows, in_features, out_features);
 
     // One block: the gradient of its rows, and its part of the bias gradient.
     let gated = |block: usize, rows: usize| {
@@ -161,7 +161,7 @@ pub fn backward<T: Element>(
             let (g, db) = gated(block, rows);
             let g = Matrix::new(&g, rows, out_features);
             let weight_gradient = || product(g.transposed(), rows_of(block, rows));
-            let (dw, dx) = match alone {
+            let (dw, dx) = match single_block {
                 true => join(weight_gradient, || multiply(g, weight, dx)),
                 false => (weight_gradient(), multiply(g, weight, dx)),
             };

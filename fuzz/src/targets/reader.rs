@@ -82,6 +82,30 @@ mod tests {
         }
     }
 
+    #[test]
+    fn names_fit_the_data_and_every_file_is_claimed() {
+        for (name, reader) in readers() {
+            for (seed, input) in (reader.seeds)().unwrap() {
+                let source = reader.source(&input);
+                let plain = source.read(&ReadOptions::default()).unwrap();
+                let named = source.read_named(&ReadOptions::default()).unwrap();
+                assert_eq!(named.dataset.fingerprint(), plain.fingerprint(), "{name}/{seed}");
+                let graphs = named.graph_names.map_or(plain.len(), |names| names.len());
+                let nodes = named.node_names.map_or(plain.node_count(), |names| names.len());
+                assert_eq!(
+                    (graphs, nodes),
+                    (plain.len(), plain.node_count()),
+                    "{name}/{seed}"
+                );
+                let claimed = source.claimed_paths();
+                for file in source.files().unwrap() {
+                    let is_claimed = claimed.iter().any(|path| file.starts_with(path));
+                    assert!(is_claimed, "{name}/{seed}: {}", file.display());
+                }
+            }
+        }
+    }
+
     /// A file that a reader opens but does not list could change without the cache noticing.
     #[test]
     fn readers_open_only_the_files_they_list() {

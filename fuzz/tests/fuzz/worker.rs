@@ -2,7 +2,7 @@
 //!
 //! The current input is in the file `current` before it is run: if the process
 //! is ended by it, whoever started the process finds it there. A panic is caught
-//! and noted, and the work goes on; the same panic is noted once.
+//! and noted, and the work continues; the same panic is noted once.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -32,7 +32,7 @@ pub(crate) const TOO_LONG: u8 = 11;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Mutated inputs where no time was given: a second or so.
 const FEW: u64 = 1000;
-/// Inputs to go on from.
+/// Inputs to continue from.
 const POOL: usize = 1024;
 
 /// The message of the last panic.

@@ -12,7 +12,7 @@ pub(super) struct Bar {
 const ROW: f64 = 22.0;
 const PLOT: f64 = 460.0;
 const TOP: f64 = 74.0;
-/// Blue and orange that people who see fewer colours can tell apart too; no colour says what its place doesn't.
+/// Blue and orange that people who see fewer colours can distinguish too; no colour says what its place doesn't.
 const FASTER: &str = "#0072B2";
 const SLOWER: &str = "#D55E00";
 

@@ -121,12 +121,12 @@ impl SideBySide {
     /// The answer of the slowest.
     pub(super) fn run(&mut self, task: &str) -> Result<Answer, String> {
         self.children.iter_mut().try_for_each(|child| child.ask(task))?;
-        // All are heard, even after an error: an answer that nobody has taken would be the next
+        // All are heard, even after an error: an answer that was not taken would be the next
         // task's.
         let answers: Vec<_> = self.children.iter_mut().map(|child| child.hear(task)).collect();
         let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         let slowest = answers.into_iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        slowest.ok_or_else(|| format!("{task}: nobody to do it"))
+        slowest.ok_or_else(|| format!("{task}: no process to run it"))
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn answers_are_checked() {
+    fn malformed_answers_are_refused() {
         let good = json!({"task": "a", "seconds": 0.5, "calls": 3, "check": 2.0});
         assert_eq!(
             parse("a", &good).map(|answer| (answer.seconds, answer.calls, answer.check)),

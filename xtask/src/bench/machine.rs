@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_are_read() {
+    fn versions_of_peers_are_read() {
         let ready = json!({"ready": true, "versions": {"numpy": "2.4.6", "scipy": "1.17.1"}});
         assert_eq!(versions(&ready), "numpy 2.4.6, scipy 1.17.1");
     }

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_is_read() {
+    fn peak_memory_is_read_from_proc_status() {
         let status = "Name:\tratio\nVmPeak:\t  999 kB\nVmHWM:\t  250000 kB\nVmRSS:\t 1 kB\n";
         assert_eq!(high_water(status), Some(256.0));
         assert_eq!(high_water("VmPeak: 3 kB"), None);

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_the_digits_that_are_worth_reading() {
+    fn figures_have_three_significant_digits() {
         for (seconds, text) in [(2.9, "2900"), (0.0225, "22.5"), (0.00042, "0.42")] {
             assert_eq!(Unit::Seconds.figure(seconds), text);
         }

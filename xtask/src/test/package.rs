@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::workspace::Workspace;
 
 /// Compressed bytes. The largest has a quarter of it; more means that something
-/// went in which nobody wants.
+/// went in that does not belong there.
 const MOST: u64 = 1 << 20;
 
 /// The largest archive, for the table; or what is missing or too large.
@@ -66,6 +66,14 @@ mod tests {
                 assert!((1..=most).contains(&count), "{name}: {count} {field}");
             }
             assert_eq!(package["readme"], "README.md", "{name}");
+            let docs_rs = &package["metadata"]["docs"]["rs"];
+            // All features, or on the backend that docs.rs can build.
+            let is_pure = docs_rs["no-default-features"] == true
+                && docs_rs["features"]
+                    .as_array()
+                    .unwrap()
+                    .contains(&"pure-rust".into());
+            assert!(docs_rs["all-features"] == true || is_pure, "{name}: {docs_rs}");
             let folder = Path::new(package["manifest_path"].as_str().unwrap())
                 .parent()
                 .unwrap();

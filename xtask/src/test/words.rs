@@ -9,8 +9,8 @@ use crate::workspace::Workspace;
 
 const GLOSSARY: &str = include_str!("glossary.txt");
 
-/// Records of runs and inputs of tests are as they are; a list of changes names what things were called.
-const EXEMPT: [&str; 3] = ["docs/results/", "/fixtures/", "CHANGELOG.md"];
+/// Inputs of tests are as they are; a list of changes names what things were called.
+const EXEMPT: [&str; 2] = ["/fixtures/", "CHANGELOG.md"];
 
 /// Prints each word that is found, with what to say instead; their number is the error.
 pub(super) fn check(workspace: &Workspace) -> Result<String, String> {
@@ -55,8 +55,16 @@ struct Rule {
     kind: Kind,
     /// One word for `Exact` and `Whole`; for the others each part in lower case.
     words: Vec<String>,
+    /// A name for `Whole`, parts of paths for the others.
     unless: Option<String>,
     say: String,
+}
+
+impl Rule {
+    fn is_for(&self, file: &str) -> bool {
+        let exempt = self.unless.as_deref().unwrap_or_default();
+        self.kind == Kind::Whole || !exempt.split_whitespace().any(|part| file.contains(part))
+    }
 }
 
 /// Rules by the first of their words.
@@ -119,7 +127,7 @@ impl Glossary {
             .flat_map(|token| parts_of(token.text).into_iter().map(move |part| (token, part)))
             .collect();
         for (index, (token, part)) in parts.iter().enumerate() {
-            for rule in self.starting_with(part) {
+            for rule in self.starting_with(part).filter(|rule| rule.is_for(file)) {
                 let Some(here) = parts.get(index..index + rule.words.len()) else {
                     continue;
                 };
@@ -321,6 +329,7 @@ mod tests {
     const RULES: &str = "\
 # a comment
 word: gribble, gribble on and on | run
+word: wug (unless b/ c.md) | stop
 part: zorp_up | start
 exact: Wob | Config
 whole: nim (unless nam) | rest
@@ -355,6 +364,8 @@ whole: fep | length
         );
         assert_eq!(found("a.rs", "/// gribble on\n/// and on").len(), 2);
         assert!(found("a.rs", "/// gribbles, agribble").is_empty());
+        assert_eq!(found("a.rs", "/// wug").len(), 1);
+        assert!(found("b/a.rs", "/// wug").is_empty() && found("c.md", "wug").is_empty());
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub(super) fn methods(config: &NodeClusteringConfig, both_weightings: bool) -> V
         Coordinates::Plain {
             normalise_rows: false,
         } => {}
+        other => methods.push(method("k-means, other coordinates".to_owned(), other)),
     }
     methods
 }

@@ -18,7 +18,7 @@ const REPORT: Duration = Duration::from_secs(10);
 
 /// Get data sets: from a mirror if there is one, else over HTTPS; checked before they get their names
 ///
-/// What is there already is left alone, and a download that was cut goes on where it was. A network with
+/// What is there already is left alone, and a download that was cut is resumed. A network with
 /// certificates of its own names them in SSL_CERT_FILE; HTTPS_PROXY names a proxy.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -5,7 +5,7 @@ use approx::{abs_diff_eq, assert_abs_diff_eq};
 use crate::program::{egg, place, write, write_npy};
 
 #[test]
-fn angles_and_every_distance_to_the_last_digits() {
+fn angles_and_distances_are_exact_to_the_last_digits() {
     let place = place();
     let (c, s) = (1e-9f64.cos(), 1e-9f64.sin());
     write_npy(
@@ -41,7 +41,7 @@ fn angles_and_every_distance_to_the_last_digits() {
 }
 
 #[test]
-fn subspaces_of_different_dimension_and_right_angles() {
+fn subspaces_of_different_dimension_and_right_angles_are_compared() {
     let place = place();
     write_npy(&place.path().join("line.npy"), &[&[0.0], &[0.0], &[2.0]]);
     write_npy(

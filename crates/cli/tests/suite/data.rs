@@ -25,7 +25,7 @@ fn demos_have_exactly_the_documented_keys() {
 }
 
 #[test]
-fn tables_of_graphs() {
+fn tables_of_graphs_are_read() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 10, true);
     let found = info(place.path(), "graphs");
@@ -38,7 +38,7 @@ fn tables_of_graphs() {
 }
 
 #[test]
-fn tu_folders() {
+fn tu_folders_are_read_and_unused_attributes_reported() {
     let place = place();
     write(place.path(), "PAIR/PAIR_A.txt", "1, 2\n2, 1\n3, 4\n4, 3\n");
     write(place.path(), "PAIR/PAIR_graph_indicator.txt", "1\n1\n2\n2\n");
@@ -47,7 +47,7 @@ fn tu_folders() {
         &info(place.path(), "PAIR"),
         json!({"name": "PAIR", "graphs": 2, "nodes": 4, "edges": 2, "features": 0, "classes": 2}),
     );
-    // Labels, and attributes that are not used beside them: said, and an option.
+    // Labels, and attributes that are not used with them: said, and an option.
     write(place.path(), "PAIR/PAIR_node_labels.txt", "1\n3\n1\n3\n");
     write(
         place.path(),

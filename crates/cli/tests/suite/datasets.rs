@@ -12,7 +12,7 @@ fn in_folder(place: &std::path::Path, words: &[&str]) -> Ended {
 }
 
 #[test]
-fn the_list_says_what_there_is_and_what_is_here() {
+fn data_list_shows_counts_sizes_and_state() {
     let place = place();
     write(place.path(), "data/wiki_cs/data.json", "{}");
     let listed = in_folder(place.path(), &["data", "list"]).ok().out;
@@ -125,7 +125,7 @@ fn missing_data_names_the_command_that_fetches_them() {
     }
 }
 
-/// Wiki-CS is the one whose checksum nobody knows: anything of its shape is taken.
+/// Wiki-CS is the one whose checksum is not known: anything of its shape is taken.
 fn wiki_cs() -> String {
     let (nodes, features, classes) = (11_701, 300, 10);
     let row = vec!["0"; features].join(",");
@@ -227,7 +227,7 @@ fn downloads_resume_and_bad_ones_leave_nothing() {
     .refused(1, &["only https"]);
 }
 
-/// A proxy that nobody gets through, and that counts who tried.
+/// A proxy that lets nothing through, and that counts who tried.
 fn trap() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

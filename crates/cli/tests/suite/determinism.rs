@@ -2,7 +2,7 @@
 //! candle's and of OpenBLAS's. Each run is a process of its own, because the last
 //! two are read from the environment when the program starts.
 //!
-//! Left out of the comparison, since they tell when and where a run was made:
+//! Left out of the comparison, since they say when and where a run was made:
 //! in `run.json` `finished`, `versions.machine` (it names the number of threads) and
 //! the `seconds` of epochs; in a model's `metrics.json` the `seconds` and
 //! `train_seconds`; of checkpoints the header, which holds the same.
@@ -36,7 +36,7 @@ fn egg_on(folder: &Path, threads: usize, words: &[&str]) {
     ended.ok();
 }
 
-/// Takes out what tells when and where.
+/// Takes out what says when and where.
 fn timeless(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -52,7 +52,7 @@ fn timeless(value: &mut Value) {
     }
 }
 
-/// Every file below a folder by its name, without what tells when and where.
+/// Every file below a folder by its name, without what says when and where.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -81,7 +81,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Rewrites the record of a run without what tells when and where.
+/// Rewrites the record of a run without what says when and where.
 fn make_timeless(folder: &Path, run: &str) {
     let path = folder.join(run).join("run.json");
     let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -163,7 +163,7 @@ fn train<'a>(conv: &'a str, pool: &'a str, out: &'a str) -> Vec<&'a str> {
 
 /// Weights, embeddings, predictions, records and pages, on 1, 2 and 4 threads and
 /// on 1 once more. Three repetitions on 1 thread run one after the other, on 2 two
-/// beside each other and one alone, on 4 all beside each other.
+/// side by side and one by itself, on 4 all side by side.
 #[test]
 fn training_writes_the_documented_files() {
     let embed = |run: &'static str, more: &'static [&'static str], out: &'static str| {
@@ -226,7 +226,7 @@ fn clustering_writes_the_documented_files() {
 /// Every convolution with every pooling as a process of its own: many, so only in
 /// the full run. (The short one has them in one process, in egg-pool's tests.)
 #[test]
-fn every_pooling_as_a_process() {
+fn every_pooling_trains_bit_identically_as_a_process() {
     if std::env::var_os("EGG_TEST_FULL").is_none() {
         return;
     }

@@ -1,5 +1,5 @@
 //! Disks that are full or can only be read: an error that says which file and what to
-//! do, nothing half written, and what was kept goes on once there is room.
+//! do, nothing half written, and what was kept is resumed once there is room.
 
 #![cfg(target_os = "linux")]
 
@@ -30,7 +30,7 @@ fn said(place: &Path, name: &str, code: &str) -> String {
 }
 
 /// On a disk that has room for `share` of what a run keeps: it fails, keeps what was
-/// whole, and goes on when there is room.
+/// whole, and is resumed when there is room.
 fn fills_the_disk(words: &[&str], share: f64, prepare: impl Fn(&Path)) {
     let fresh = || {
         let place = place();
@@ -77,14 +77,14 @@ fn fills_the_disk(words: &[&str], share: f64, prepare: impl Fn(&Path)) {
 }
 
 #[test]
-fn a_training_that_fills_the_disk() {
+fn training_on_a_full_disk_is_an_error_and_resumes() {
     #[rustfmt::skip] // They are pairs.
     let words = ["train", "--data", "graphs", "--hidden", "16", "--reps", "2", "--epochs", "60", "--patience", "1000"];
     fills_the_disk(&words, 0.9, |place| rings_and_stars(place, "graphs", 30, true));
 }
 
 #[test]
-fn a_clustering_that_fills_the_disk() {
+fn clustering_on_a_full_disk_is_an_error_and_resumes() {
     let words = [
         "cluster",
         "--data",
@@ -98,7 +98,7 @@ fn a_clustering_that_fills_the_disk() {
 }
 
 #[test]
-fn a_sweep_that_fills_the_disk() {
+fn sweep_on_a_full_disk_is_an_error_and_resumes() {
     let config = "data = \"graphs\"\nreps = 1\nepochs = 5\npatience = 5\n[grid]\nlr = [0.01, 0.02, 0.03, 0.04]\n\
                   weight_decay = [0.0]\nhidden = [8]\ndropout = [0.0]\nthreshold = [0.5]\n";
     fills_the_disk(&["sweep", "grid.toml", "--jobs", "1"], 0.6, |place| {

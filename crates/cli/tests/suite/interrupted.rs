@@ -1,4 +1,4 @@
-//! Ctrl-C keeps the epoch, and the run goes on to the same numbers.
+//! Ctrl-C keeps the epoch, and the resumed run has the same numbers.
 
 #![cfg(unix)]
 

@@ -58,7 +58,7 @@ pub(crate) fn assert_sound(folder: &Path, which: &str) {
                 true => Ok(()),
                 false => Err("it is cut short".to_owned()),
             },
-            _ => Err("nobody writes this".to_owned()),
+            _ => Err("no program writes this".to_owned()),
         };
         if let Err(error) = checked {
             panic!("{name} is broken, {which}: {error}");

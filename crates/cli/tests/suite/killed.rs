@@ -17,7 +17,7 @@ use crate::program::{command, egg, place, rings_and_stars, write};
 const RUN: &str = "run";
 
 /// Kills a command that keeps its run in [`RUN`], resumes it, and compares with a run
-/// that nobody disturbed.
+/// that was not disturbed.
 fn killed_and_resumed(words: &[&str], prepare: impl Fn(&Path)) {
     let fresh = || {
         let place = place();
@@ -53,7 +53,7 @@ fn killed_and_resumed(words: &[&str], prepare: impl Fn(&Path)) {
         assert_eq!(ended.code, 0, "{which}: {}", ended.err);
         assert_same(&lasting(place.path()), &expected, which);
     });
-    assert!(resumed > 0, "none of {anew} kills left anything to go on from");
+    assert!(resumed > 0, "none of {anew} kills left anything to resume from");
 }
 
 #[test]

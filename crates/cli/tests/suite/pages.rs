@@ -1,7 +1,7 @@
 //! Every command in the project's pages, run as a reader would.
 //!
 //! Blocks of ```` ```console ```` are taken: a line with `$ ` is a command, lines
-//! with `> ` go on with it, as does what follows a `|` or `\` at a line's end; all
+//! with `> ` continue it, as does what follows a `|` or `\` at a line's end; all
 //! others are what it printed. Commands of one page
 //! are run in order in one empty folder. Blocks marked `console,long` are run with
 //! `cargo xtask test --full`; those marked `console,data` if there are benchmark

@@ -105,7 +105,7 @@ fn results_are_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn every_pooling_and_the_fair_protocol() {
+fn every_pooling_trains_and_so_does_the_fair_protocol() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 30, true);
     for pool in egg_gnn::pool::PoolingConfig::names().into_iter().chain(["blind"]) {
@@ -140,7 +140,7 @@ fn every_pooling_and_the_fair_protocol() {
 }
 
 #[test]
-fn every_setting_is_taken() {
+fn every_training_setting_is_applied() {
     let place = place();
     rings_and_stars(place.path(), "graphs", 40, true);
     let words = [

@@ -84,6 +84,7 @@ pub struct RandomisedSvd {
 /// The first r singular values of an n x m matrix with their vectors:
 /// `A ~ U diag(s) V^T`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TruncatedSvd {
     /// n x r, orthonormal columns.
     pub u: Array2<f64>,

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn distinct_numbers_are_distinct() {
+    fn distinct_draws_have_no_repeats() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for (count, wanted) in [(1, 1), (5, 5), (100, 7), (10, 0)] {
             let mut drawn = distinct(count, wanted, &mut rng);

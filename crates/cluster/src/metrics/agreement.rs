@@ -90,24 +90,24 @@ impl Contingency {
             sizes.map(|size| i128::from(size) * i128::from(size)).sum()
         };
         let n = i128::from(self.points());
-        let both = squares(&mut self.overlaps().iter().map(|overlap| overlap.points));
+        let in_both = squares(&mut self.overlaps().iter().map(|overlap| overlap.points));
         let classes = squares(&mut self.class_sizes().iter().copied());
         let clusters = squares(&mut self.cluster_sizes().iter().copied());
-        let together = both - n;
-        let only_cluster = clusters - both;
-        let only_class = classes - both;
-        let apart = n * n - only_cluster - only_class - both;
+        let joined = in_both - n;
+        let only_cluster = clusters - in_both;
+        let only_class = classes - in_both;
+        let separate = n * n - only_cluster - only_class - in_both;
         if only_cluster == 0 && only_class == 0 {
             return 1.0;
         }
         let product = |a: i128, b: i128| a as f64 * b as f64;
-        let difference = match (together.checked_mul(apart), only_class.checked_mul(only_cluster)) {
+        let difference = match (joined.checked_mul(separate), only_class.checked_mul(only_cluster)) {
             (Some(same), Some(other)) => (same - other) as f64,
-            _ => product(together, apart) - product(only_class, only_cluster),
+            _ => product(joined, separate) - product(only_class, only_cluster),
         };
         2.0 * difference
-            / (product(together + only_class, only_class + apart)
-                + product(together + only_cluster, only_cluster + apart))
+            / (product(joined + only_class, only_class + separate)
+                + product(joined + only_cluster, only_cluster + separate))
     }
 
     /// `-sum_i (s_i / n) ln(s_i / n)`

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 
 /// A class and a cluster that have points in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Overlap {
     /// The class, numbered from 0 in ascending order of its label.
     pub class: u32,

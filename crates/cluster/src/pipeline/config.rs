@@ -11,6 +11,7 @@ use crate::vgae::AutoencoderConfig;
 /// Which edges the autoencoder sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Links {
     /// All of them; no validation.
     #[default]
@@ -29,6 +30,7 @@ pub enum Links {
 /// What k-means is run on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Coordinates {
     /// The rows of `H` itself.
     Plain {

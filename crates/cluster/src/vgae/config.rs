@@ -12,6 +12,7 @@ use crate::error::{Result, require};
 /// The pairs of nodes that the loss is a sum over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Likelihood {
     /// All n^2 of them, weighted: [`exact_likelihood`](super::exact_likelihood).
     /// Time grows with n^2, memory with n.
@@ -25,6 +26,7 @@ pub enum Likelihood {
 /// The type of the model's numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Precision {
     /// f32.
     #[default]

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_width_gives_the_definition() {
+    fn every_width_matches_the_definition() {
         for width in [1, 3, 8, 16, 17, 40] {
             let z: Vec<f64> = (0..6 * width)
                 .map(|k| ((k * 37 % 23) as f64 - 11.0) / 7.0)

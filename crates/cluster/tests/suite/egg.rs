@@ -121,7 +121,7 @@ fn weights_scale_columns_and_normalisation_scales_rows() {
 }
 
 #[test]
-fn zero_rank_one_tied_and_wide_matrices() {
+fn zero_rank_one_tied_and_wide_matrices_are_embedded() {
     let zero = egg(RankRule::Ratio(0.8))
         .embed(Array2::<f32>::zeros((5, 3)).view())
         .unwrap();

@@ -83,7 +83,7 @@ fn fewer_different_points_than_clusters_leave_clusters_empty() {
 }
 
 #[test]
-fn as_many_clusters_as_points() {
+fn as_many_clusters_as_points_cost_nothing() {
     let points = normal(30, 3, 1);
     let found = KMeansConfig::new(30)
         .check()

@@ -173,7 +173,7 @@ proptest! {
 
     /// Which node is called what makes no difference, and a rotation neither.
     #[test]
-    fn neither_the_order_of_nodes_nor_a_rotation_matters(
+    fn likelihood_is_invariant_to_node_order_and_rotation(
         nodes in 2usize..200, chance in 0.05f64..0.9, seed in 0u64..1000, angle in 0f64..6.0,
     ) {
         let graph = random_graph(nodes, chance, seed);
@@ -196,7 +196,7 @@ proptest! {
     /// f32 stays within 1e-6 of f64 and a rounding of the logits, which shows where
     /// these are large and the loss is nearly 0.
     #[test]
-    fn single_precision_is_as_good_as_it_says(
+    fn single_precision_meets_its_error_bound(
         nodes in 2usize..400, scale in 0.01f64..10.0, seed in 0u64..1000,
     ) {
         let target = LinkTarget::new(random_graph(nodes, 0.1, seed).view()).unwrap();

@@ -18,7 +18,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn names_of_clusters_do_not_matter(
+    fn metrics_are_invariant_to_cluster_names(
         classes in labels(40, 5),
         clusters in labels(40, 6),
         turn in 1u32..6,

@@ -111,7 +111,7 @@ fn sparse_and_dense_agree() {
 }
 
 #[test]
-fn low_rank_zero_and_unsupported_rank_rules() {
+fn low_rank_and_zero_matrices_are_embedded_and_unsupported_rules_refused() {
     let svd = RandomisedConfig::new(6).check().unwrap();
     let low = with_values(80, 50, &[3.0, 2.0], 9);
     let map = DenseMap::new(low.view()).unwrap();
@@ -157,7 +157,7 @@ impl LinearMap for Product {
     }
 }
 
-/// The noise that a rank is told from is relative to `||H||_F`, most of which may lie in
+/// The noise from which a rank is separated is relative to `||H||_F`, most of which may lie in
 /// directions that were not asked for.
 #[test]
 fn the_norm_of_an_operator_is_estimated() {

@@ -181,7 +181,7 @@ impl DatasetEntry {
         if self.is_complete_below(folder) {
             return Some(self.path_below(folder));
         }
-        let archive = self.archive.as_ref().filter(|_| self.layout == Layout::Tu)?;
+        let archive = self.archive.as_ref().filter(|_| self.layout.reads_archives())?;
         Some(below(folder, &archive.path)).filter(|path| path.is_file())
     }
 

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_not_a_name() {
+    fn paths_are_refused_as_names() {
         for name in [
             "../MUTAG",
             "/MUTAG",

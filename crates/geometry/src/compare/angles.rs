@@ -161,7 +161,7 @@ pub fn principal_vectors<T: Scalar>(
         .count();
     if small > 0 {
         // Where cosines crowd at 1 their vectors are mixed at random; the sines
-        // still tell them apart.
+        // still distinguish them.
         let near = right.slice(s![.., ..small]);
         let within = a.basis().t().dot(&near);
         let outside = residual(a.basis(), near, within.view());

@@ -438,9 +438,9 @@ mod tests {
     fn external_singular_values_follow_the_same_rule_and_are_validated() {
         let sigma = [4.0, 2.0, 1.0, 1.0 - 1e-13, 1e-17];
         let norm = norm_of(sigma.iter().copied());
-        let given = RankRule::Fixed(3).choose_for::<f64>(&sigma, 10, norm).unwrap();
-        assert_eq!(given, choose(RankRule::Fixed(3), &sigma));
-        assert_eq!((given.p, given.numerical_rank), (4, 4));
+        let choice = RankRule::Fixed(3).choose_for::<f64>(&sigma, 10, norm).unwrap();
+        assert_eq!(choice, choose(RankRule::Fixed(3), &sigma));
+        assert_eq!((choice.p, choice.numerical_rank), (4, 4));
         for bad in [&[1.0, 2.0][..], &[f64::NAN], &[1.0, -1.0], &[f64::INFINITY]] {
             assert!(RankRule::Fixed(1).choose_for::<f64>(bad, 2, 9.0).is_err());
         }

@@ -1,5 +1,5 @@
 //! Invalid matrices, rank rules and gradients: every function refuses
-//! them with the error its documentation names, and the message tells the
+//! them with the error its documentation names, and the message has the
 //! numbers.
 
 use crate::refusal::{NOT_NUMBERS, empty, is, with};

@@ -1,5 +1,5 @@
 //! Points, tangent vectors and settings that don't fit together: every function
-//! refuses them with the error its documentation names, and the message tells
+//! refuses them with the error its documentation names, and the message has
 //! the numbers.
 
 use std::f64::consts::FRAC_PI_2;

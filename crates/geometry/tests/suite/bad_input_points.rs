@@ -1,5 +1,5 @@
 //! Invalid bases, projectors and flattened matrices: every function
-//! refuses them with the error its documentation names, and the message tells
+//! refuses them with the error its documentation names, and the message has
 //! the numbers.
 
 use crate::refusal::{NOT_NUMBERS, empty, with};

@@ -64,7 +64,7 @@ proptest! {
         };
         prop_assert!(outside(&a, &pairs.left) <= 1e-14);
         prop_assert!(outside(&b, &pairs.right) <= 1e-14);
-        // Sines too, which is what tells small angles apart: the parts of
+        // Sines too, which distinguish small angles: the parts of
         // `right` outside the first subspace are orthogonal, of length sin.
         let parts = &pairs.right - &a.basis().dot(&a.basis().t().dot(&pairs.right));
         for (part, angle) in parts.columns().into_iter().zip(&pairs.angles) {

@@ -209,7 +209,7 @@ impl Header {
             }
         }
         if !rest.0.trim().is_empty() {
-            return Err("the header goes on after its end".into());
+            return Err("the header has more after its closing brace".into());
         }
         match (elements, fortran, shape) {
             (Some(elements), Some(fortran), Some(shape)) => Ok(Self {

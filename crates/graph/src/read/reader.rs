@@ -6,7 +6,7 @@ use super::options::ReadOptions;
 use super::source::file_names;
 use crate::dataset::GraphDataset;
 use crate::error::{Error, Result};
-use crate::load::DataSource;
+use crate::load::{DataSource, NamedDataset};
 
 /// Recognises and reads one layout of files. The table of all is in `layout.rs`.
 pub(crate) trait Reader: Sync {
@@ -54,6 +54,32 @@ pub(crate) trait Reader: Sync {
     /// # Errors
     /// [`Error`] with the file, and the line or byte where one is at fault.
     fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset>;
+
+    /// The same, with what the files call graphs and nodes.
+    ///
+    /// If not overridden: they have no names, and nodes count from 0.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    fn read_named(&self, source: &DataSource, options: &ReadOptions) -> Result<NamedDataset> {
+        self.read(source, options).map(NamedDataset::from)
+    }
+
+    /// The paths that belong to the data set, whether or not there is a file yet: nothing else may
+    /// be written there.
+    ///
+    /// If not overridden: the path of the source.
+    fn claimed_paths(&self, source: &DataSource) -> Vec<PathBuf> {
+        vec![source.path.clone()]
+    }
+
+    /// Whether [`Self::read`] takes the zip archive that a data set is published in, instead of the
+    /// unpacked folder.
+    ///
+    /// If not overridden: whether a file that ends with zip is of this layout.
+    fn reads_archives(&self) -> bool {
+        self.endings().contains(&"zip")
+    }
 }
 
 /// A folder whose layout is not known yet.

@@ -33,6 +33,7 @@ pub struct LinkPart {
 /// # Ok::<(), egg_graph::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LinkSplit {
     /// The graph with only the training edges, and everything else that the
     /// whole graph has, self loops excepted.

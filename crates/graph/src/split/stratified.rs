@@ -58,7 +58,7 @@ impl Split {
                 classes[class as usize].push(item);
             }
         }
-        // By class, the items that each fold is tested on. Dealing goes on from
+        // By class, the items that each fold is tested on. Dealing continues from
         // class to class where it stopped, so that the folds stay of one size.
         let mut dealt = 0;
         let mut tests: Vec<Vec<Vec<usize>>> = vec![vec![Vec::new(); folds]; classes.len()];

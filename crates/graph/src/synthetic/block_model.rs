@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_and_invalid_probabilities() {
+    fn probabilities_of_0_and_1_are_accepted_and_others_refused() {
         let rng = &mut ChaCha8Rng::seed_from_u64(5);
         let complete = BlockModel {
             nodes: 6,

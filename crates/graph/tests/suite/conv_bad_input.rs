@@ -19,15 +19,15 @@ fn identity() -> SparseMatrix {
 
 type Convolution = Box<dyn Fn(&NodeInput, &SparseMatrix) -> Result<Tracked>>;
 
-/// GCN, the same rectified, and GIN, 3 features to 5.
+/// GCN, the same with a ReLU, and GIN, 3 features to 5.
 fn convolutions() -> [Convolution; 3] {
     let (gcn, _) = scrambled(DType::F32, 1, |scope| GcnConv::new(scope, 3, 5));
     let (gin, _) = scrambled(DType::F32, 2, |scope| GinConv::new(scope, 3, 5));
-    let rectified = gcn.clone();
+    let with_relu = gcn.clone();
     [
         Box::new(move |x, matrix| gcn.forward(x, matrix, &mut Pass::Evaluation)),
         Box::new(move |x, matrix| {
-            rectified
+            with_relu
                 .clone()
                 .with_relu()
                 .forward(x, matrix, &mut Pass::Evaluation)
@@ -37,7 +37,7 @@ fn convolutions() -> [Convolution; 3] {
 }
 
 #[test]
-fn other_widths() {
+fn wrong_widths_are_refused() {
     for conv in convolutions() {
         let dense = conv(&zeros(&[4, 2], DType::F32).into(), &identity());
         let sparse = conv(&NodeInput::Sparse(identity()), &identity());
@@ -51,7 +51,7 @@ fn other_widths() {
 }
 
 #[test]
-fn other_numbers_of_nodes() {
+fn wrong_node_counts_are_refused() {
     for conv in convolutions() {
         for rows in [0, 3, 5] {
             let refused = conv(&zeros(&[rows, 3], DType::F32).into(), &identity());
@@ -79,7 +79,7 @@ fn other_numbers_of_nodes() {
 }
 
 #[test]
-fn a_gin_needs_a_square_matrix() {
+fn gin_refuses_a_matrix_that_is_not_square() {
     let wide = SparseMatrix::membership(&[0, 2, 3, 3, 3]).unwrap();
     assert_eq!(wide.shape(), (3, 4));
     let [gcn, _, gin] = convolutions();
@@ -97,7 +97,7 @@ fn a_gin_needs_a_square_matrix() {
 }
 
 #[test]
-fn tensors_that_are_no_matrices() {
+fn tensors_of_other_ranks_than_two_are_refused() {
     for shape in [&[][..], &[3], &[4, 2, 3]] {
         let x = zeros(shape, DType::F32);
         assert!(spmm(&identity(), &x).is_err(), "{shape:?}");
@@ -112,7 +112,7 @@ fn tensors_that_are_no_matrices() {
 }
 
 #[test]
-fn other_types() {
+fn unsupported_and_mixed_types_are_refused() {
     for dtype in [DType::U8, DType::U32, DType::I64, DType::F16, DType::BF16] {
         let x = zeros(&[4, 3], dtype);
         let refused = spmm(&identity(), &x).unwrap_err();
@@ -167,7 +167,7 @@ fn strided_inputs_are_read_by_their_strides() {
 }
 
 #[test]
-fn offsets_that_are_none() {
+fn invalid_offsets_are_refused() {
     let refused = |offsets: &[usize]| SparseMatrix::membership(offsets).unwrap_err();
     assert!(matches!(refused(&[]), Error::Length { found: 0, .. }));
     // Nodes 0 would belong to no graph.
@@ -188,7 +188,7 @@ fn offsets_that_are_none() {
 }
 
 #[test]
-fn a_virtual_node_of_other_nodes() {
+fn virtual_node_refuses_other_shapes_and_layers() {
     let (node, _) = scrambled(DType::F32, 6, |scope| VirtualNode::new(scope, 3, 2));
     let pass = &mut Pass::Evaluation;
     let mut state = node.begin(&[0, 2, 4], pass).unwrap();
@@ -209,7 +209,7 @@ fn a_virtual_node_of_other_nodes() {
 }
 
 #[test]
-fn layers_without_features() {
+fn layers_of_width_zero_are_refused() {
     let mut parameters = egg_nn::Parameters::new(DType::F32, &Device::Cpu).unwrap();
     let mut rng = crate::conv_tensors::rng(1);
     let mut root = parameters.root(&mut rng);
@@ -237,7 +237,7 @@ fn layers_without_features() {
 }
 
 #[test]
-fn layers_that_cannot_be_joined() {
+fn jumping_knowledge_refuses_layers_of_different_shapes() {
     let layers = |shapes: &[[usize; 2]]| -> Vec<Tensor> {
         shapes.iter().map(|shape| zeros(shape, DType::F32)).collect()
     };

@@ -49,7 +49,7 @@ fn pulled_back(y: &Tensor, x: Option<&Var>, parameters: &Parameters) -> Vec<Tens
 }
 
 #[test]
-fn products_and_layers() {
+fn products_and_layers_are_bit_identical_on_any_number_of_threads() {
     let dataset = dataset();
     let all = [0, 1, 2];
     let gcn = Propagation::gcn(&dataset).matrix(&all).unwrap();
@@ -80,7 +80,7 @@ fn products_and_layers() {
 }
 
 #[test]
-fn a_network_on_sparse_features() {
+fn network_on_sparse_features_is_bit_identical_on_any_number_of_threads() {
     let dataset = dataset();
     for dtype in [DType::F32, DType::F64] {
         assert_same_bits(|| {

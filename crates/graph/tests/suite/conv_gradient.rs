@@ -70,7 +70,7 @@ fn check_all<T: Into<Tensor>>(parameters: &Parameters, x: &Var, y: impl Fn(&mut 
 }
 
 #[test]
-fn product() {
+fn product_gradient_matches_differences() {
     // Neither square nor symmetric: a forgotten transpose shows.
     let entries = array![
         [0.0, 2.0, -1.0],
@@ -86,13 +86,13 @@ fn product() {
 }
 
 #[test]
-fn gcn() {
+fn gcn_gradient_matches_differences() {
     let (gcn, _) = matrices();
     let x = variable((6, 3), 3);
     let (layer, parameters) = scrambled(DType::F64, 4, |scope| GcnConv::new(scope, 3, 17));
     let input = || x.as_tensor().clone().into();
     check_all(&parameters, &x, |pass| layer.forward(&input(), &gcn, pass));
-    // The rectifier has no derivative at 0, so that all must be away from it.
+    // ReLU has no derivative at 0, so that all must be away from it.
     let before = layer.forward(&input(), &gcn, &mut Pass::Evaluation).unwrap();
     let before = flat(&before);
     assert!(before.iter().all(|value| value.abs() > 1e-3), "too near a kink");
@@ -105,7 +105,7 @@ fn gcn() {
 }
 
 #[test]
-fn gin() {
+fn gin_gradient_matches_differences() {
     let (_, sum) = matrices();
     let x = variable((6, 3), 6);
     let (layer, parameters) = scrambled(DType::F64, 7, |scope| GinConv::new(scope, 3, 4));
@@ -116,7 +116,7 @@ fn gin() {
 }
 
 #[test]
-fn weights_of_sparse_features() {
+fn sparse_input_weight_gradients_match_differences() {
     let (gcn, sum) = matrices();
     let features = Array2::from_shape_fn((6, 5), |(row, column)| {
         [0.0, 1.0, 0.0, 0.0, 2.5][(row * 3 + column) % 5]
@@ -135,7 +135,7 @@ fn weights_of_sparse_features() {
 }
 
 #[test]
-fn jumping_knowledge() {
+fn jumping_knowledge_gradient_matches_differences() {
     let layers = [variable((4, 3), 10), variable((4, 3), 11), variable((4, 3), 12)];
     let values: Vec<Vec<f64>> = layers.iter().map(|layer| flat(layer)).collect();
     for at in 0..values[0].len() {
@@ -156,7 +156,7 @@ fn jumping_knowledge() {
 }
 
 #[test]
-fn of_equal_layers_the_first_gets_the_gradient() {
+fn tied_maximum_passes_its_gradient_to_the_first_layer() {
     let layer = |values: [[f64; 2]; 1]| Var::new(&values, &Device::Cpu).unwrap();
     let layers = [layer([[1.0, 2.0]]), layer([[3.0, 2.0]]), layer([[3.0, 2.0]])];
     let tensors = layers.each_ref().map(|layer| layer.as_tensor().clone());
@@ -174,7 +174,7 @@ fn of_equal_layers_the_first_gets_the_gradient() {
 }
 
 #[test]
-fn virtual_node() {
+fn virtual_node_gradient_matches_differences() {
     let x = variable((9, 3), 13);
     // Four graphs, one without nodes.
     let offsets = [0, 2, 2, 6, 9];

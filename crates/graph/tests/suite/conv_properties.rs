@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_is_its_graphs_one_by_one(graphs in several()) {
+    fn batched_output_equals_single_graph_outputs(graphs in several()) {
         let dataset = dataset(&graphs);
         // Backwards, and one twice.
         let mut indices: Vec<usize> = all(&dataset).into_iter().rev().collect();
@@ -264,7 +264,7 @@ fn rounding_does_not_depend_on_the_direction_of_an_edge() {
 }
 
 #[test]
-fn degenerate_graphs_and_batches() {
+fn graphs_without_nodes_or_edges_are_supported() {
     let nodes = |count: usize| (Array2::zeros((count, count)), features(count, 1));
     let dataset = dataset(&[nodes(0), nodes(1), nodes(4)]);
     for network in NETWORKS {
@@ -319,7 +319,7 @@ fn no_rows_give_zero_gradients() {
 }
 
 #[test]
-fn without_edges_a_layer_is_that_of_each_node() {
+fn layers_without_edges_equal_their_dense_layers() {
     let dataset = dataset(&[(Array2::zeros((4, 4)), features(4, 2))]);
     let gcn = Propagation::gcn(&dataset).matrix(&[0]).unwrap();
     let sum = Propagation::sum(&dataset).matrix(&[0]).unwrap();

@@ -159,7 +159,7 @@ fn check(name: &str, training: bool, build: impl Fn(&mut Scope<'_>) -> Result<Fo
 }
 
 #[test]
-fn gcn() {
+fn gcn_matches_pytorch_geometric() {
     for (name, from, to) in [
         ("gcn", 5, 7),
         ("gcn_self_loops", 3, 16),
@@ -176,7 +176,7 @@ fn gcn() {
 }
 
 #[test]
-fn gcn_without_bias() {
+fn gcn_without_bias_matches_pytorch_geometric() {
     check("gcn_without_bias", true, |scope| {
         let layer = GcnConv::without_bias(&mut scope.enter("conv1"), 6, 3)?;
         Ok(Box::new(move |x, batch, pass| {
@@ -186,7 +186,7 @@ fn gcn_without_bias() {
 }
 
 #[test]
-fn two_gcn_layers() {
+fn two_gcn_layers_match_pytorch_geometric() {
     check("gcn_stacked", true, |scope| {
         let first = GcnConv::new(&mut scope.enter("conv1"), 3, 20)?;
         let second = GcnConv::new(&mut scope.enter("conv2"), 20, 4)?;
@@ -201,7 +201,7 @@ fn two_gcn_layers() {
 }
 
 #[test]
-fn gin() {
+fn gin_matches_pytorch_geometric() {
     for (name, training, from, to) in [
         ("gin", true, 5, 18),
         ("gin_self_loops", true, 3, 4),
@@ -217,7 +217,7 @@ fn gin() {
 }
 
 #[test]
-fn two_gin_layers() {
+fn two_gin_layers_match_pytorch_geometric() {
     check("gin_stacked", true, |scope| {
         let first = GinConv::new(&mut scope.enter("conv1"), 3, 8)?;
         let second = GinConv::new(&mut scope.enter("conv2"), 8, 5)?;
@@ -229,7 +229,7 @@ fn two_gin_layers() {
 }
 
 #[test]
-fn virtual_node() {
+fn virtual_node_matches_pytorch_geometric() {
     for (name, training, width, layers) in [
         ("virtual_node", true, 3, 3),
         ("virtual_node_zero", true, 4, 2),
@@ -264,7 +264,7 @@ fn thirds(x: &Tensor) -> Result<Vec<Tensor>> {
 }
 
 #[test]
-fn jumping_knowledge() {
+fn jumping_knowledge_matches_pytorch_geometric() {
     for (name, how) in [
         ("jump_cat", JumpingKnowledge::Concat),
         ("jump_max", JumpingKnowledge::Max),
@@ -349,7 +349,7 @@ fn layers_of_every_width_equal_dense_ones() {
         let y = layer.forward(&input, &gcn, pass).unwrap();
         assert_close("GCN", &y, &expected, tolerance(dtype));
         let y = layer.clone().with_relu().forward(&input, &gcn, pass).unwrap();
-        assert_close("rectified GCN", &y, &expected.relu().unwrap(), tolerance(dtype));
+        assert_close("GCN with ReLU", &y, &expected.relu().unwrap(), tolerance(dtype));
 
         // An MLP of one layer is a linear layer: what the kernel did is all.
         let config = MlpConfig::new(&[3, width]);
@@ -365,7 +365,7 @@ fn layers_of_every_width_equal_dense_ones() {
 }
 
 #[test]
-fn weights_of_one_are_no_weights() {
+fn weights_of_one_equal_no_weights() {
     let ones = case("gcn_self_loops").graphs[0].graph();
     let mut matrix = Array2::zeros((9, 9));
     for (a, b) in ones.view().edges() {
@@ -379,7 +379,7 @@ fn weights_of_one_are_no_weights() {
 }
 
 #[test]
-fn a_nan_comes_through() {
+fn nan_propagates_through_layers() {
     // Training must be able to notice that it diverged.
     let layer = |value: f64| Tensor::new(&[[value, 0.0]], &Device::Cpu).unwrap();
     for layers in [[layer(f64::NAN), layer(1.0)], [layer(1.0), layer(f64::NAN)]] {

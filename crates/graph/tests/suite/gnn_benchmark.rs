@@ -106,7 +106,7 @@ fn write(path: &Path, members: &[(&str, Vec<u8>)]) {
 }
 
 #[test]
-fn a_small_archive_in_every_variant() {
+fn every_variant_of_a_small_archive_is_read() {
     let dataset = read(&small()).unwrap();
     assert_eq!(
         dataset.graph(0).unwrap().edges().collect::<Vec<_>>(),

@@ -215,7 +215,7 @@ fn declared_rows_are_allocated_only_as_read() {
 }
 
 #[test]
-fn a_pickle_with_a_string_of_4_gigabytes() {
+fn pickle_claiming_a_string_of_4_gigabytes_is_refused() {
     let place = folder(&[]);
     let path = place.path().join("text.pickle");
     // Opcode, length, nothing.
@@ -304,7 +304,7 @@ fn huge_node_id_is_refused_or_a_name() {
 
 /// 10^7 nodes that are there are read; 10^7 that are only said to be are not.
 #[test]
-fn ten_million_nodes_without_an_edge() {
+fn ten_million_nodes_without_edges_fit_in_memory() {
     let lines = "1\n".repeat(10_000_000);
     let tu = folder(&[("T_A.txt", ""), ("T_graph_indicator.txt", &lines)]);
     let verdict = within(GIB, tu.path());

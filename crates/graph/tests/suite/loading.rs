@@ -120,6 +120,47 @@ fn layouts_are_detected() {
 }
 
 #[test]
+fn names_and_claimed_paths_are_those_of_the_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        DataSource::detect(&path).unwrap()
+    };
+    let options = ReadOptions::default();
+
+    let numbered = write("numbered.csv", "source,target\n1,2\n2,3\n4,2\n");
+    let read = numbered.read_named(&options).unwrap();
+    assert_eq!((read.first_node, read.node_names), (1, None));
+    let claimed = numbered.claimed_paths();
+    for name in ["numbered.csv", "numbered.features.npy", "numbered.labels.csv"] {
+        assert!(claimed.contains(&folder.path().join(name)), "{name}");
+    }
+    let named = write("named.csv", "source,target\nAda,Grace\n");
+    let names = named.read_named(&options).unwrap().node_names.unwrap();
+    assert_eq!(names, ["Ada", "Grace"]);
+
+    write("tables/edges.csv", "graph,source,target\nwater,O,H\nair,a,b\n");
+    let tables = DataSource::detect(&folder.path().join("tables")).unwrap();
+    let names = tables.read_named(&options).unwrap().graph_names.unwrap();
+    assert_eq!(names, ["water", "air"]);
+    let claimed = tables.claimed_paths();
+    assert!(claimed.contains(&folder.path().join("tables/graphs.tsv")));
+
+    // Layouts that say nothing of it: the path of the source, and no names.
+    write("tu/X_graph_indicator.txt", "1\n1\n");
+    write("tu/X_A.txt", "1, 2\n");
+    let tu = DataSource::detect(&folder.path().join("tu")).unwrap();
+    let read = tu.read_named(&options).unwrap();
+    assert_eq!(
+        (read.graph_names, read.node_names, read.first_node),
+        (None, None, 0)
+    );
+    assert_eq!(tu.claimed_paths(), [folder.path().join("tu")]);
+}
+
+#[test]
 fn cache_key_covers_folder_names() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {

@@ -144,7 +144,7 @@ impl Small {
 }
 
 #[test]
-fn a_small_folder_worked_by_hand() {
+fn small_folder_matches_hand_calculation() {
     let small = Small::new();
     let dataset = small.read().unwrap();
     assert_eq!(dataset.node_offsets(), [0, 3, 4, 6]);

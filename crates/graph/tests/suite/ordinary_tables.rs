@@ -90,7 +90,7 @@ fn refused(files: &[(&str, &str)], words: &[&str]) -> tempfile::TempDir {
 }
 
 #[test]
-fn edges_as_pandas_writes_them() {
+fn edges_written_by_pandas_are_read() {
     let expected = pairs(&[("1", "2"), ("1", "4"), ("2", "3")]);
     for text in [
         // df.to_csv(), index=False, header=False and index=False, sep="\t"
@@ -123,7 +123,7 @@ fn edges_as_pandas_writes_them() {
 }
 
 #[test]
-fn edges_as_r_writes_them() {
+fn edges_written_by_r_are_read() {
     let expected = pairs(&[("1", "2"), ("1", "4"), ("2", "3")]);
     for text in [
         // write.csv(df), write.csv(df, row.names = FALSE)
@@ -149,7 +149,7 @@ fn edges_as_r_writes_them() {
 }
 
 #[test]
-fn edges_as_networkx_writes_them() {
+fn edges_written_by_networkx_are_read() {
     for (text, weights) in [
         ("0 1\n1 2\n", None),
         ("0 1 {}\n1 2 {}\n", None),
@@ -304,7 +304,7 @@ fn ambiguous_id_base_is_refused() {
 }
 
 #[test]
-fn features_as_pandas_and_r_write_them() {
+fn features_written_by_pandas_and_r_are_read() {
     let edges = ("edges.csv", "source,target\n0,1\n1,2\n");
     let expected = array![[0.5f32, 1.0], [2.0, 3.25], [4.0, 5.0]];
     for text in [
@@ -364,7 +364,7 @@ fn features_as_pandas_and_r_write_them() {
 }
 
 #[test]
-fn labels_as_pandas_and_r_write_them() {
+fn labels_written_by_pandas_and_r_are_read() {
     let numbered = ("edges.csv", "source,target\n0,1\n1,2\n");
     let classes = |files: &[(&str, &str)]| {
         let list = read(files);

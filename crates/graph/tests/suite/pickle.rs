@@ -121,7 +121,7 @@ fn invalid_opcode_is_refused_with_its_offset() {
     for (bytes, at, words) in [
         (&b""[..], 0, "ends"),
         (b".", 0, "empty stack"),
-        (b"N.N", 2, "goes on"),
+        (b"N.N", 2, "ends before"),
         (b"N", 1, "ends"),
         (b"\x80\x05N.", 0, "protocol 5"),
         (b"N0.", 2, "empty stack"),

@@ -274,7 +274,7 @@ fn graph(lists: &[(i64, &[i64])]) -> Vec<u8> {
 }
 
 #[test]
-fn a_small_data_set_worked_by_hand() {
+fn small_data_set_matches_hand_calculation() {
     let dataset = Small::new().read().unwrap();
     assert_eq!((dataset.name(), dataset.node_count()), ("Small", 5));
     let view = dataset.graph(0).unwrap();

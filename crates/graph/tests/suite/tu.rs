@@ -131,7 +131,7 @@ fn counts_match_the_published_ones() {
 }
 
 #[test]
-fn attributes_and_labels_of_the_real_data() {
+fn node_features_of_proteins_have_the_published_columns() {
     let Some(path) = real_data::find("PROTEINS.zip") else {
         return;
     };
@@ -267,7 +267,7 @@ fn self_loops_are_noted_and_kept_on_request() {
 }
 
 #[test]
-fn regression_targets_and_graphs_without_nodes() {
+fn regression_targets_and_graphs_without_nodes_are_read() {
     let dataset = read(
         &[
             ("A", ""),

@@ -31,7 +31,7 @@ fn read(content: &Value) -> Result<WikiCs, Error> {
 }
 
 #[test]
-fn a_small_file_worked_by_hand() {
+fn small_file_matches_hand_calculation() {
     let wiki = read(&small()).unwrap();
     let dataset = &wiki.dataset;
     assert_eq!(dataset.name(), "Wiki-CS");

@@ -130,7 +130,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn names_are_only_text() {
+    fn markdown_in_names_is_escaped() {
         assert_eq!(plain("wet & dry"), "wet \\& dry");
         assert_eq!(plain("\u{1b}[31m<b>|`x`"), "\\u{1b}\\[31m\\<b\\>\\|\\`x\\`");
         assert_eq!(plain("a\n# b"), "a\\n\\# b");

@@ -295,7 +295,7 @@ impl TrainedModel {
         let mut config: SavedConfig = json::read(&path)?;
         if format < SEALED && config.uses_rank_rules() {
             return Err(refused(format!(
-                "it has format {format}, in which EGG told rank from noise by the number of nodes and would keep \
+                "it has format {format}, in which EGG separated rank from noise by the number of nodes and would keep \
                  fewer directions than it does now: train the model again"
             )));
         }

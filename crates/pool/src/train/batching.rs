@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_has_one_graph_only_if_there_is_only_one() {
+    fn batches_hold_a_single_graph_only_if_unavoidable() {
         let order: Vec<usize> = (0..70).collect();
         for size in 1..70 {
             for count in 1..70 {

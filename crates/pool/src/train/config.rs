@@ -27,7 +27,7 @@ impl From<BatchLoss> for Reduction {
     }
 }
 
-/// How the learning rate goes on. (Not an `Option`: TOML can't say `None`.)
+/// How the learning rate changes. (Not an `Option`: TOML can't say `None`.)
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What a run tells while it runs.
+//! What a run reports while it runs.
 
 use egg_nn::Observer;
 
@@ -8,7 +8,7 @@ use super::outcome::{EpochReport, Outcome};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The run begins, or goes on.
+    /// The run begins, or is resumed.
     Started {
         /// How many numbers are trained.
         parameters: usize,

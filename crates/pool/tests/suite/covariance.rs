@@ -36,7 +36,7 @@ fn accuracy(dataset: &GraphDataset, pooling: &str, activation: bool) -> f64 {
 }
 
 #[test]
-fn egg_sees_covariance() {
+fn egg_separates_classes_that_differ_in_covariance() {
     let dataset = standard();
     for activation in [false, true] {
         for pooling in ["egg", "soft-egg"] {

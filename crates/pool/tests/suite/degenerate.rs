@@ -59,7 +59,7 @@ fn zeros_and_extremes_stay_finite() {
 }
 
 #[test]
-fn a_direction_of_zeros_does_not_divide_by_them() {
+fn topk_with_zero_weights_is_finite() {
     let structure = structure(&[(3, vec![(0, 1)])]);
     let (pooling, parameters) = build(&"topk".parse().unwrap(), 3, DType::F32, 1);
     let weight = parameters.get("select.weight").unwrap();
@@ -86,7 +86,7 @@ fn nan_does_not_panic() {
         let (pooling, _) = build(&config, 2, DType::F64, 1);
         let h = Tensor::new(&[[1.0, f64::NAN], [0.0, 2.0], [f64::INFINITY, 0.0]], &Device::Cpu).unwrap();
         let pooled = pooling.pool(&(&h).into(), &structure, &mut Pass::Evaluation);
-        // EGG refuses them, alone and beside others; all else hands them on.
+        // EGG refuses them, by themselves and with others; all else passes them on.
         let refuses = ["egg", "soft-egg", "concat"].contains(&config.name());
         assert_eq!(pooled.is_err(), refuses, "{config}");
     }

@@ -76,7 +76,7 @@ fn embeddings_have_all_nodes_although_a_pooling_drops_some() {
 }
 
 #[test]
-fn a_model_without_convolutions_has_no_nodes() {
+fn model_without_convolutions_has_no_node_embeddings() {
     let found = embedding("blind", "sum");
     assert_eq!((found.graphs.ncols(), found.nodes), (6, None));
 }

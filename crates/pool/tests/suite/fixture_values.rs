@@ -250,7 +250,7 @@ fn name_is_trained(parameters: &Parameters) -> bool {
 }
 
 #[test]
-fn of_every_pooling_in_f64() {
+fn every_pooling_matches_pytorch_geometric_in_f64() {
     for (batch_name, batch) in batches() {
         for name in batch.cases.keys() {
             // The sums of paths of tied nodes come out of PyTorch with different rounding.

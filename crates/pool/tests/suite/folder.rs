@@ -35,7 +35,7 @@ fn a_model_is_saved_and_predicts_the_same() {
             names,
             ["README.md", "config.json", "metrics.json", "model.safetensors"]
         );
-        // Nothing is left beside it.
+        // Nothing is left next to it.
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         model.save(&path).unwrap(); // in its place
 
@@ -149,7 +149,7 @@ fn degree_features_are_computed_for_new_graphs() {
 }
 
 #[test]
-fn numbers_are_predicted() {
+fn regression_values_are_predicted() {
     let dataset = small::dataset(40);
     let values = ndarray::Array2::from_shape_fn((40, 2), |(row, column)| (row + column) as f32);
     let dataset = dataset.with_targets(egg_graph::Targets::Values(values)).unwrap();

@@ -75,7 +75,7 @@ impl Network {
     }
 }
 
-fn handed_over(tracked: Tracked) -> Tracked {
+fn with_handoff(tracked: Tracked) -> Tracked {
     tracked
 }
 
@@ -88,7 +88,7 @@ fn check(network: &Network, more: &[(&str, &Var)]) {
     for config in PoolingConfig::all() {
         let (pooling, _) = build(&config, WIDTH, DType::F64, 3);
         for relu in [true, false] {
-            let handed = network.pooled(&*pooling, relu, handed_over);
+            let handed = network.pooled(&*pooling, relu, with_handoff);
             let plain = network.pooled(&*pooling, relu, on_the_tape);
             assert_eq!(flat(handed.readout.values()), flat(&plain.readout), "{config}");
             assert_eq!(handed.ranks, plain.ranks, "{config}");
@@ -168,7 +168,7 @@ fn gradients_equal_those_of_candles_tape_through_a_head() {
             let readout = network.pooled(&*pooling, true, between).readout;
             head.forward(readout, &mut Pass::Training(&mut rng(6))).unwrap()
         };
-        let (handed, plain) = (scores(handed_over), scores(on_the_tape));
+        let (handed, plain) = (scores(with_handoff), scores(on_the_tape));
         assert_eq!(flat(&handed), flat(&plain));
 
         let (rows, columns) = plain.dims2().unwrap();

@@ -52,7 +52,7 @@ fn assert_same(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn a_model_that_means_the_same_predicts_the_same() {
+fn old_model_of_unchanged_meaning_predicts_as_recorded() {
     // Degrees, and a sum: nothing has changed.
     let plain = TrainedModel::load(fixture("PLAIN-sum")).unwrap();
     assert_eq!(plain.config().format, 1);
@@ -87,7 +87,7 @@ fn a_model_that_means_the_same_predicts_the_same() {
 }
 
 #[test]
-fn a_model_that_would_mean_something_else_is_refused_with_the_remedy() {
+fn old_model_of_changed_meaning_is_refused_with_the_remedy() {
     let refused = TrainedModel::load(fixture("SHAPES-egg")).unwrap_err().to_string();
     assert!(
         refused.contains("format 1") && refused.contains("train the model again"),

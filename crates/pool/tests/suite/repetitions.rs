@@ -57,7 +57,7 @@ fn results_are_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn repetitions_differ_and_seeds_do() {
+fn repetitions_and_seeds_change_the_loss() {
     let mut experiment = small::experiment(&small::dataset(60), "gin", "egg");
     experiment.training.max_epochs = 1;
     let report = run(&experiment, 2, Parallelism::Auto);

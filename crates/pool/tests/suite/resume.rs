@@ -1,4 +1,4 @@
-//! A run that stops and goes on is the run that never stopped, to the bit.
+//! A run that stops and is resumed is the run that never stopped, to the bit.
 
 use std::ops::ControlFlow;
 use std::path::Path;

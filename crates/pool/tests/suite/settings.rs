@@ -97,7 +97,7 @@ fn missing_settings_are_the_papers_and_misspelt_ones_are_refused() {
 }
 
 #[test]
-fn a_data_sets_name_changes_nothing() {
+fn settings_do_not_depend_on_the_data_set_name() {
     for name in ["PROTEINS", "NCI1", "ogbg-molhiv", "COLLAB", "Mutagenicity"] {
         for (protocol, convolution) in [(Protocol::Paper, "gcn"), (Protocol::Fair, "gin")] {
             let named = experiment(name, protocol, convolution, "egg");

@@ -11,7 +11,7 @@ use egg_pool::train::{Event, Outcome};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// Two classes that EGG can tell apart.
+/// Two classes that EGG can distinguish.
 pub(crate) fn dataset(graphs: usize) -> GraphDataset {
     let set = CovarianceSet {
         graphs,

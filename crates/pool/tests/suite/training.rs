@@ -182,7 +182,7 @@ fn patience_ends_a_run_at_its_best_epoch() {
 }
 
 #[test]
-fn a_loss_that_is_no_number_says_where() {
+fn non_finite_loss_is_an_error_with_its_epoch() {
     let dataset = small::dataset(40);
     let mut experiment = small::experiment(&dataset, "gcn", "sum");
     experiment.training.learning_rate = 1e38;

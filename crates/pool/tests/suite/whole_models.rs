@@ -462,7 +462,7 @@ fn coarsenings_of_random_graphs_do_not_depend_on_node_order() {
 }
 
 /// A benchmark's features are one-hot, and each of its graphs has nodes that no
-/// convolution can tell apart: no graph would be left to compare. So they get noise.
+/// convolution can distinguish: no graph would be left to compare. So they get noise.
 #[test]
 fn coarsenings_of_benchmarks_do_not_depend_on_node_order() {
     // Every molecule has an atom of degree 1.

@@ -153,10 +153,10 @@ fn against(comparison: Option<&(Comparison, f64, Verdict)>, reference: bool, uni
         return [dash(), dash(), "no split in common".to_owned()];
     };
     let words = match verdict {
-        Verdict::Unknown if comparison.pairs < 2 => "can\u{2019}t be told from one split",
-        Verdict::Unknown => "can\u{2019}t be told: sizes of the parts unknown",
+        Verdict::Unknown if comparison.pairs < 2 => "can\u{2019}t be tested on one split",
+        Verdict::Unknown => "can\u{2019}t be tested: sizes of the parts unknown",
         Verdict::Same => "the same on every split",
-        Verdict::Noise => "not told apart",
+        Verdict::Noise => "not distinguished",
         Verdict::Better => "<span class=\"good\">\u{25b2} better</span>",
         Verdict::Worse => "<span class=\"bad\">\u{25bc} worse</span>",
     };

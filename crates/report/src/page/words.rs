@@ -222,7 +222,7 @@ pub(super) fn summary(cohort: &Cohort<'_>) -> Vec<String> {
         parts.push(format!("{egg} is worse than {}", list(&better)));
     }
     if !noise.is_empty() {
-        parts.push(format!("{egg} is not told apart from {}", list(&noise)));
+        parts.push(format!("{egg} is not distinguished from {}", list(&noise)));
     }
     if !same.is_empty() {
         parts.push(format!("{egg} does the same as {} on every split", list(&same)));

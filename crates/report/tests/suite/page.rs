@@ -17,7 +17,7 @@ fn page_contains_every_section() {
         "EGG: Ranks p, layer 4",
         "of the sum of the singular values",
         "What was taken for what",
-        "not told apart",
+        "not distinguished",
         "\u{25bc} worse",
         "Clusterings of made-up network",
         "Loss of the autoencoder by epoch",
@@ -68,7 +68,7 @@ fn runs_on_the_same_data_are_compared() {
     let second = run("two", "SUM", [0.7, 0.7, 0.8]);
     let page = render(&[first.clone(), second.clone()]).unwrap();
     assert_eq!(page.matches("<h2 id=\"part-1\">Results on MUTAG").count(), 1);
-    assert!(page.contains("against EGG") && page.contains("not told apart"));
+    assert!(page.contains("against EGG") && page.contains("not distinguished"));
     assert!(page.contains("\u{2212}6.67"), "SUM is 6.67 points below");
 
     let mut elsewhere = second;
@@ -88,7 +88,7 @@ fn equal_scores_are_reported_equal_and_the_reference_is_first() {
     let page = render(&[run("one", "sum", [1.0; 3]), run("two", "egg 0.8", [1.0; 3])]).unwrap();
     assert!(page.contains("egg 0.8 and sum share the highest mean test accuracy: 100.00 \u{b1}\u{a0}0.00%."));
     assert!(page.contains("egg 0.8 does the same as sum on every split."));
-    assert!(!page.contains("not told apart"));
+    assert!(!page.contains("not distinguished"));
     assert!(page.find(">egg 0.8</span>").unwrap() < page.find(">sum</span>").unwrap());
     // No axis reaches beyond 100 %.
     assert!(page.contains(">100.0<") && !page.contains(">100.2<"));

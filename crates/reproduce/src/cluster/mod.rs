@@ -102,6 +102,11 @@ pub fn subject(name: &str, preset: PresetName, dataset: &GraphDataset) -> Result
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
             Some(LinkTask::split(dataset, validation, test, rng)?.held_out_checksum())
         }
+        _ => {
+            return Err(crate::Error::measurement(
+                "a way to hold links out that records have no checksum of",
+            ));
+        }
     };
     Ok((subject, split))
 }
@@ -146,7 +151,7 @@ pub fn run(
             continue;
         }
         if budget.is_over() {
-            eprintln!("the time is up before seed {seed}: call again to go on");
+            eprintln!("the time is up before seed {seed}: call again to continue");
             break;
         }
         let repetition = repetitions.run_one(index, &dataset, &mut Silent)?;

@@ -117,8 +117,8 @@ pub enum HalvingEvent<'a> {
 }
 
 impl Halving {
-    /// Trains what the file at `path` lacks. If `follow` breaks, what is there is
-    /// given back, with nothing chosen.
+    /// Trains what the file at `path` lacks. If `on_event` breaks, what is there is
+    /// returned, with nothing chosen.
     ///
     /// # Errors
     /// [`Error::Setting`] of a grid or rungs that are empty, [`Error::OtherRun`] if
@@ -130,31 +130,31 @@ impl Halving {
         path: &Path,
         graphs: &PreparedGraphs,
         revision: Option<String>,
-        follow: &(dyn Fn(HalvingEvent<'_>) -> ControlFlow<()> + Sync),
+        on_event: &(dyn Fn(HalvingEvent<'_>) -> ControlFlow<()> + Sync),
     ) -> Result<HalvingRecord> {
         let mut record = self.open(path, graphs, revision)?;
-        let mut left: Vec<usize> = (0..record.settings.len()).collect();
+        let mut remaining: Vec<usize> = (0..record.settings.len()).collect();
         let mut repetitions = 0;
         for rung in &self.rungs {
             // By the repetitions that all of them have, whatever of this rung is there.
-            left.sort_by(|&a, &b| better(&record.settings, repetitions, a, b));
-            left.retain(|&at| !record.settings[at].failed(repetitions));
-            left.truncate(rung.settings);
+            remaining.sort_by(|&a, &b| better(&record.settings, repetitions, a, b));
+            remaining.retain(|&at| !record.settings[at].failed(repetitions));
+            remaining.truncate(rung.settings);
             repetitions = rung.repetitions;
             // Those that are quick first.
-            left.sort_by_key(|&at| (record.settings[at].cell.hidden, at));
-            let todo: Vec<(usize, usize)> = left
+            remaining.sort_by_key(|&at| (record.settings[at].cell.hidden, at));
+            let todo: Vec<(usize, usize)> = remaining
                 .iter()
                 .flat_map(|&at| (1..=rung.repetitions).map(move |repetition| (at, repetition)))
                 .filter(|&(at, repetition)| !record.settings[at].has(repetition))
                 .collect();
-            let (grown, stopped) = self.train(path, record, &todo, graphs, follow)?;
+            let (grown, stopped) = self.train(path, record, &todo, graphs, on_event)?;
             record = grown;
             if stopped {
                 return Ok(record);
             }
         }
-        let best = left
+        let best = remaining
             .into_iter()
             .min_by(|&a, &b| better(&record.settings, repetitions, a, b));
         match best.map(|at| &record.settings[at]) {
@@ -243,7 +243,7 @@ impl Halving {
         record: HalvingRecord,
         todo: &[(usize, usize)],
         graphs: &PreparedGraphs,
-        follow: &(dyn Fn(HalvingEvent<'_>) -> ControlFlow<()> + Sync),
+        on_event: &(dyn Fn(HalvingEvent<'_>) -> ControlFlow<()> + Sync),
     ) -> Result<(HalvingRecord, bool)> {
         let base = record.subject.experiment.clone();
         let splits = base.splits(graphs.dataset())?;
@@ -255,7 +255,7 @@ impl Halving {
             let (at, repetition) = todo[job];
             let cell = &cells[at];
             let begin = HalvingEvent::Begin { cell, repetition };
-            if stopped.load(Atomic::Relaxed) || follow(begin).is_break() {
+            if stopped.load(Atomic::Relaxed) || on_event(begin).is_break() {
                 stopped.store(true, Atomic::Relaxed);
                 return Ok(());
             }
@@ -284,7 +284,7 @@ impl Halving {
                 cell,
                 run: run.as_ref().ok(),
             };
-            if follow(done).is_break() {
+            if on_event(done).is_break() {
                 stopped.store(true, Atomic::Relaxed);
             }
             Ok(())

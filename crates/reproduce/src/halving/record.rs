@@ -123,7 +123,7 @@ impl TriedSetting {
 
 impl TriedRun {
     pub(super) fn from_outcome(outcome: &Outcome, repetition: usize, metric: Metric) -> Result<Self> {
-        // A run that nobody cancels has had an epoch.
+        // A run that is not cancelled has had an epoch.
         let (Some(validation), Some(best_epoch)) = (&outcome.validation, outcome.best_epoch) else {
             return Err(Error::Cancelled);
         };

@@ -336,7 +336,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_is_described_in_a_few_words() {
+    fn chosen_setting_is_written_in_one_line() {
         let record = made_up::search();
         assert_eq!(setting(record.chosen.as_ref()), "5e-3, 5e-4, 32, 0.0, 0.5");
         assert_eq!(setting(None), "unfinished");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_choosing_is_worth_by_hand() {
+    fn gain_of_choosing_matches_hand_calculation() {
         assert_eq!(ends(&[3.0, 1.0, 2.0, 7.0]), Some((1.0, 2.5, 7.0)));
         assert_eq!(ends(&[3.0]), Some((3.0, 3.0, 3.0)));
         assert_eq!(ends(&[]), None);

@@ -1,5 +1,5 @@
 //! The paper's maps by t-SNE, of records alone: graphs of COLLAB, and nodes of three
-//! citation networks. Beside each picture stands what it shows, as a number.
+//! citation networks. Next to each picture is what it shows, as a number.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -136,7 +136,7 @@ pub fn drawn(results: &Path) -> Result<Vec<(String, String)>> {
     Ok([figures::drawn(results)?, maps::drawn(results)?].concat())
 }
 
-/// Writes the first page beside the folder of the results, the second and the figures into it; returns the path of the first.
+/// Writes the first page next to the folder of the results, the second and the figures into it; returns the path of the first.
 ///
 /// # Errors
 /// As [`rendered`], or if a file can't be written.

@@ -104,7 +104,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Every record that is there, beside the paper's figures.
+    /// Every record that is there, next to the paper's figures.
     pub(super) fn read(results: &Path, subject: Subject<'_>, paper: &Classification) -> Result<Self> {
         let mut records = Vec::new();
         for pooling in subject.poolings() {

@@ -106,7 +106,7 @@ fn sizes(record: &RunRecord) -> Vec<(u64, u64)> {
     repetitions.map(|sizes| sizes.unwrap_or((0, 1))).collect()
 }
 
-/// 0 where all repetitions share one split: then they tell about other random starts, not
+/// 0 where all repetitions share one split: then they are about other random starts, not
 /// about other splits.
 fn test_over_train(record: &RunRecord) -> f64 {
     if is_one_split(record) {
@@ -172,9 +172,9 @@ mod tests {
     fn a_family_is_corrected_together() {
         let sure = |first: [f64; 4]| compare_seeds(&first, &[0.0, 0.0, 0.0, 0.0]);
         let comparisons = vec![sure([1.0, 1.1, 0.9, 1.0]), None, sure([1.0, -1.0, 0.5, -0.4])];
-        let alone = comparisons[0].as_ref().unwrap().p;
+        let uncorrected = comparisons[0].as_ref().unwrap().p;
         let judged = family(comparisons);
-        assert_eq!(judged[0].as_ref().unwrap().p, 2.0 * alone);
+        assert_eq!(judged[0].as_ref().unwrap().p, 2.0 * uncorrected);
         assert!(judged[1].is_none());
         assert_eq!(judged[2].as_ref().unwrap().verdict(), Verdict::Noise);
         assert_eq!(judged[0].as_ref().unwrap().verdict(), Verdict::Better);

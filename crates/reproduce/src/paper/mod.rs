@@ -30,7 +30,7 @@ pub const THRESHOLDS: [f64; 7] = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /// The data set of sensitivity and curves.
 pub const FIGURE_DATASET: &str = "PROTEINS";
 
-/// Does what was asked for, with the records in `results`; the page is beside that folder.
+/// Does what was asked for, with the records in `results`; the page is next to that folder.
 ///
 /// # Errors
 /// Whatever went wrong; of Tables 2 and 3 after all other cells were run.
@@ -78,7 +78,7 @@ impl Runner<'_> {
     fn step(&self, path: &Path, work: impl FnOnce() -> Result<()>) -> Result<ControlFlow<()>> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if self.budget.is_over() {
-            println!("Time is up before {name}: call again to go on");
+            println!("Time is up before {name}: call again to continue");
             return Ok(ControlFlow::Break(()));
         }
         println!("{name}");
@@ -188,7 +188,7 @@ impl Runner<'_> {
         })?;
         match record.chosen {
             Some(chosen) => println!("  chosen by the validation loss: {chosen}"),
-            None => println!("  time is up: call again to go on"),
+            None => println!("  time is up: call again to continue"),
         }
         Ok(())
     }

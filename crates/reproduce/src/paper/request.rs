@@ -15,15 +15,15 @@ use crate::{data, maps};
 /// Runs the paper's experiments and keeps every repetition in docs/results/, one file per cell, written as it
 /// goes; makes docs/RESULTS.md and docs/results/DETAILS.md of them.
 ///
-/// What is there is not repeated: call again to go on. Nothing but the time depends on the number of threads
+/// What is there is not repeated: call again to continue. Nothing but the time depends on the number of threads
 /// (RAYON_NUM_THREADS).
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["table", "figure", "render"])))]
 pub struct Request {
-    /// Which tables to go on with.
+    /// Which tables to continue with.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', ignore_case = true)]
     pub(super) table: Vec<Table>,
-    /// Which figures to go on with.
+    /// Which figures to continue with.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', ignore_case = true)]
     pub(super) figure: Vec<Figure>,
     /// MUTAG, PROTEINS, Mutagenicity, NCI1, DD, COLLAB, ogbg-molhiv; of clustering Cora, Citeseer, Pubmed,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_read() {
+    fn request_is_parsed_from_arguments() {
         let request = parsed("--table cluster --dataset cora --reps 3 --budget 60m").unwrap();
         assert_eq!(request.dataset, ["Cora"]);
         assert_eq!(request.reps.get(), 3);

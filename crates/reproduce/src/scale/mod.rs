@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_and_a_chart_come_of_it() {
+    fn measurements_become_a_table_and_a_chart() {
         let measured = [Measured {
             sweep: &SWEEPS[0],
             points: vec![(64, 1.0, 1.1), (128, 2.0, 2.5), (256, 4.0, 4.1)],

@@ -41,7 +41,7 @@ impl Axis {
         self.from + (number - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
-    /// Round numbers to be written beside it.
+    /// Round numbers to be written next to it.
     pub(super) fn marks(&self) -> Vec<f64> {
         let marks = match self.log {
             true => self.powers(),
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_places() {
+    fn axis_maps_values_to_positions_and_round_marks() {
         let axis = Axis::over([1.0, 100.0], true, 0.0, 100.0);
         assert!((axis.at(10.0) - 50.0).abs() < 1e-9);
         assert!(axis.at(1.0) > 0.0 && axis.at(100.0) < 100.0);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_short() {
+    fn mark_labels_are_short() {
         for (number, text) in [
             (0.05, "0.05"),
             (20.0, "20"),

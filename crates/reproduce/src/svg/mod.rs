@@ -1,7 +1,7 @@
 //! Charts as SVG, byte for byte the same wherever they are drawn.
 //!
 //! `drawing.rs` is paper and pen, `axis.rs` scales and their marks; `lines.rs` and `maps.rs` are
-//! a kind of chart each. Colours are Okabe and Ito's, which people who see fewer colours can tell
+//! a kind of chart each. Colours are Okabe and Ito's, which people who see fewer colours can distinguish
 //! apart too, and none says anything that its place or a mark doesn't.
 
 mod axis;

@@ -125,6 +125,16 @@ pub(super) fn find_table(folder: &Path, name: &str) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.is_file())
 }
 
+/// Where tables of these names, or arrays in their place, would be.
+pub(super) fn possible_tables<N: AsRef<str>>(
+    folder: &Path,
+    names: impl IntoIterator<Item = N>,
+) -> Vec<PathBuf> {
+    let endings = || ENDINGS.into_iter().chain(["npy"]);
+    let in_each = |name: N| endings().map(move |ending| folder.join(format!("{}.{ending}", name.as_ref())));
+    names.into_iter().flat_map(in_each).collect()
+}
+
 /// What was read of one graph.
 #[derive(Default)]
 struct Parts {

@@ -256,7 +256,7 @@ impl EdgeListSource {
         if nodes == 0 && plan.declared.is_none() {
             return Err(Error::file(
                 &self.edges,
-                "lists no edges, and neither features, labels nor a comment `# nodes: n` tell of nodes",
+                "lists no edges, and the number of nodes is in neither features, labels nor a comment `# nodes: n`",
             ));
         }
         let evidence =

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::graphs::{TABLES, find_table, is_graph_tables, read_graph_tables};
-use super::{ENDINGS, EdgeListSource};
+use super::graphs::{TABLES, find_table, is_graph_tables, possible_tables, read_graph_tables};
+use super::{ENDINGS, EdgeListSource, NodeIds};
 use crate::dataset::GraphDataset;
 use crate::error::Result;
-use crate::load::DataSource;
+use crate::load::{DataSource, NamedDataset};
 use crate::read::options::ReadOptions;
 use crate::read::reader::{Folder, Reader};
 
@@ -35,7 +35,19 @@ impl Reader for GraphTablesReader {
     }
 
     fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
-        Ok(read_graph_tables(&source.path, options)?.dataset)
+        Ok(self.read_named(source, options)?.dataset)
+    }
+
+    fn read_named(&self, source: &DataSource, options: &ReadOptions) -> Result<NamedDataset> {
+        let read = read_graph_tables(&source.path, options)?;
+        Ok(NamedDataset {
+            graph_names: Some(read.names),
+            ..read.dataset.into()
+        })
+    }
+
+    fn claimed_paths(&self, source: &DataSource) -> Vec<PathBuf> {
+        possible_tables(&source.path, TABLES)
     }
 }
 
@@ -69,7 +81,28 @@ impl Reader for EdgeListReader {
     }
 
     fn read(&self, source: &DataSource, options: &ReadOptions) -> Result<GraphDataset> {
+        Ok(self.read_named(source, options)?.dataset)
+    }
+
+    fn read_named(&self, source: &DataSource, options: &ReadOptions) -> Result<NamedDataset> {
         let read = EdgeListSource::find(&source.path)?.read(options)?;
-        Ok(read.dataset.with_name(&source.name))
+        Ok(NamedDataset {
+            node_names: read.names,
+            first_node: usize::from(read.ids == NodeIds::OneBased),
+            ..read.dataset.with_name(&source.name).into()
+        })
+    }
+
+    fn claimed_paths(&self, source: &DataSource) -> Vec<PathBuf> {
+        let path = &source.path;
+        if path.is_dir() {
+            return possible_tables(path, ["edges", "nodes", "graphs", "features", "labels"]);
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let companions = ["features", "labels"].map(|what| format!("{stem}.{what}"));
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut paths = vec![path.clone()];
+        paths.extend(possible_tables(folder, companions));
+        paths
     }
 }

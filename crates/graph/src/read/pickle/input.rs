@@ -39,7 +39,7 @@ impl<'a> Input<'a> {
     pub(super) fn expect_end(&mut self) -> Result<()> {
         if self.remaining() > 0 {
             self.start = self.at;
-            return Err(self.wrong("the pickle is over, but the file goes on"));
+            return Err(self.wrong("the pickle ends before the file does"));
         }
         Ok(())
     }

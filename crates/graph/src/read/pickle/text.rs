@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_of_both_kinds() {
+    fn text_and_raw_unicode_escapes_are_decoded() {
         assert_eq!(unescape(br#"'a\x00\'\n\101"'"#), Some(b"a\0'\nA\"".to_vec()));
         assert_eq!(raw_unicode(b"a\\u00e9\xe9\\U0001f600\\"), Some("aéé😀\\".into()));
         for bad in [&br"'\x1'"[..], br"'\q'", b"'", b"plain", br"'\'", br"'\x+1'"] {

@@ -75,6 +75,7 @@ pub(super) struct ArrayState {
 /// # Ok::<(), egg_graph::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// `None`.
     None,
