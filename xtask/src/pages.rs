@@ -204,8 +204,11 @@ fn missing_commands_and_packages_are_reported() {
     assert_eq!(inline, [["xtask", "demo"]]);
 }
 
-/// Paths and texts of the diffs of CONTRIBUTING.md: files that are new, then hunks before they are applied.
-fn diffs() -> (Vec<(String, String)>, Vec<(String, String)>) {
+/// Paths with a text of each.
+type Texts = Vec<(String, String)>;
+
+/// The diffs of CONTRIBUTING.md: files that are new, and hunks before they are applied.
+fn diffs() -> (Texts, Texts) {
     let page = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
     let blocks = page.split("```diff\n").skip(1);
     let blocks = blocks.map(|block| block.split("```").next().unwrap());

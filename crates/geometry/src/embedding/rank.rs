@@ -51,6 +51,7 @@ use crate::tuning::accuracy::{INPUT_ROUNDING, NORM_SLACK, SVD_NOISE};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
 pub enum RankRule {
     /// The first p directions; p >= 1.
     Fixed(usize),
@@ -104,6 +105,27 @@ impl RankRule {
             value,
             requirement,
         })
+    }
+
+    /// The number of the rule, to change it; a count of directions is none.
+    ///
+    /// ```
+    /// use egg_geometry::RankRule;
+    ///
+    /// let mut rule = RankRule::Ratio(0.8);
+    /// *rule.bound_mut().unwrap() = 0.5;
+    /// assert_eq!(rule, RankRule::Ratio(0.5));
+    /// assert!(RankRule::Fixed(3).bound_mut().is_none());
+    /// ```
+    pub fn bound_mut(&mut self) -> Option<&mut f64> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Ratio(bound)
+            | Self::Threshold(bound)
+            | Self::Relative(bound)
+            | Self::Energy(bound)
+            | Self::Squares(bound) => Some(bound),
+        }
     }
 
     /// The rule's own p, before the cap, the floor and the ties.

@@ -45,6 +45,7 @@ fn count_by_definition(rule: RankRule, sigma: &[f64], columns: usize) -> Option<
         RankRule::Energy(1.0) | RankRule::Squares(1.0) => Some(sigma.len()),
         RankRule::Energy(r) => share_by_definition(r, sigma),
         RankRule::Squares(r) => share_by_definition(r, &sigma.iter().map(|s| s * s).collect::<Vec<_>>()),
+        other => panic!("{other} has no definition here"),
     }
 }
 

@@ -48,14 +48,7 @@ impl PoolingSettings for Egg {
     }
 
     fn threshold_mut(&mut self) -> Option<&mut f64> {
-        match &mut self.rank {
-            RankRule::Threshold(r)
-            | RankRule::Relative(r)
-            | RankRule::Energy(r)
-            | RankRule::Squares(r)
-            | RankRule::Ratio(r) => Some(r),
-            RankRule::Fixed(_) => None,
-        }
+        self.rank.bound_mut()
     }
 
     fn rank_rule(&self) -> Option<RankRule> {

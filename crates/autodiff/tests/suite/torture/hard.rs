@@ -89,6 +89,7 @@ fn rank_depends_on_rounding<T: Number>(rule: RankRule, sigma: &[f64]) -> bool {
             let wanted = r * norm * norm - 2.0 * noise * first;
             any_sum_near(wanted, 100.0 * f64::EPSILON * norm * norm, 2)
         }
+        other => panic!("it is not known where {other} has its bound"),
     };
     any_near(0.0) || is_tie_near || is_bound_near
 }
