@@ -184,7 +184,7 @@ fn every_training_setting_is_applied() {
     let summary = egg(place.path(), &words).ok().summary();
     assert_eq!(
         (summary["pool"].as_str(), summary["seed"].as_u64()),
-        (Some("egg energy:0.9"), Some(7))
+        (Some("egg:energy=0.9"), Some(7))
     );
     let config = std::fs::read_to_string(place.path().join("run/model/config.json")).unwrap();
     let config: Value = serde_json::from_str(&config).unwrap();

@@ -157,7 +157,7 @@ fn header_sizes_do_not_drive_allocation() {
         ),
         (
             "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
-            "after its end",
+            "after its closing brace",
         ),
         ("{'descr': '<f4', 'colour': 'red'}", "unknown key"),
         ("{'descr': '<f4", "does not end"),

@@ -86,7 +86,7 @@ pub struct Metric(pub(super) &'static MetricDefinition);
 ///
 /// # Errors
 /// [`Error::Component`] if another metric has the name, the name has other characters, or it is `of` or `confusion`,
-/// which scores have beside the metrics.
+/// which are other keys of scores.
 pub fn register_metric(definition: &'static MetricDefinition) -> Result<()> {
     let refuse = |reason: &str| {
         Err(Error::Component {
