@@ -239,9 +239,31 @@ pub(crate) fn protocol(name: &str) -> Result<Protocol, String> {
     named(name, "protocols", &Protocol::names())
 }
 
-pub(crate) fn preset(name: &str) -> Result<Preset, String> {
-    let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
-    named(name, "presets", &names)
+/// What `--preset` of `egg cluster` may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClusterPreset {
+    /// Settings that are chosen for the graph.
+    Auto,
+    /// Settings that have a name.
+    Named(Preset),
+}
+
+impl ClusterPreset {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Named(preset) => preset.name(),
+        }
+    }
+}
+
+pub(crate) fn cluster_preset(name: &str) -> Result<ClusterPreset, String> {
+    if name == ClusterPreset::Auto.name() {
+        return Ok(ClusterPreset::Auto);
+    }
+    let mut names = vec![ClusterPreset::Auto.name()];
+    names.extend(Preset::ALL.iter().map(|preset| preset.name()));
+    named(name, "presets", &names).map(ClusterPreset::Named)
 }
 
 pub(crate) fn rank(text: &str) -> Result<RankRule, String> {

@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`pipeline`] | all of it in one object: settings in, labels, embedding, measures and timings out |
+//! | [`smooth`] | node embeddings by smoothing features along edges, without training |
 //! | [`vgae`] | graph autoencoders, which learn node embeddings `H` by predicting edges |
 //! | [`egg`] | coordinates of `H` on the Grassmann manifold |
 //! | [`kmeans`] | k-means of rows, on all of them or from samples |
@@ -35,7 +36,9 @@ mod error;
 pub mod kmeans;
 pub mod manifold;
 pub mod metrics;
+mod normalised;
 pub mod pipeline;
+pub mod smooth;
 pub mod spectral;
 mod tall;
 mod text_form;

@@ -44,8 +44,8 @@ fn peak(nodes: usize, likelihood: Likelihood) -> usize {
     };
     let dataset = model.generate(&mut ChaCha8Rng::seed_from_u64(0)).unwrap();
     let mut config = Preset::Paper.config();
-    config.autoencoder.epochs = 2;
-    config.autoencoder.likelihood = likelihood;
+    config.autoencoder_mut().epochs = 2;
+    config.autoencoder_mut().likelihood = likelihood;
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let found = NodeClustering::new(config)

@@ -24,7 +24,7 @@
 //!
 //! // And the nodes of one graph, clustered.
 //! let mut config = Preset::Paper.config();
-//! config.autoencoder.epochs = 20;
+//! config.autoencoder_mut().epochs = 20;
 //! let found = NodeClustering::new(config)?.run(&karate_club()?, None, &mut Silent)?;
 //! assert_eq!(found.labels.len(), 34);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -12,12 +12,12 @@ use clap::Args;
 use egg_gnn::cluster;
 use egg_gnn::cluster::egg::Weighting;
 use egg_gnn::cluster::pipeline::{
-    MethodReports, NodeClustering, NodeClusteringConfig, Preset, Repetition, Repetitions,
+    MethodReports, NodeClustering, NodeClusteringConfig, Repetition, Repetitions,
 };
 use egg_gnn::geometry::RankRule;
 use egg_report::Losses;
 
-use crate::arguments::{self, Common};
+use crate::arguments::{self, ClusterPreset, Common};
 use crate::console::{self, Style, counted, epochs};
 use crate::data::{Data, naming};
 use crate::failure::{Failure, Result};
@@ -32,8 +32,9 @@ const CHECKPOINT_EVERY: u64 = 50;
 
 /// Cluster the nodes of a graph
 ///
-/// A graph autoencoder is trained; k-means is run on its embedding H and on EGG of it. With known
-/// classes the clusters are measured against them; without, --clusters is needed.
+/// Node features are smoothed along edges to H (how far is chosen by the modularity of the clusters, without labels),
+/// or, with --preset paper or tuned, H is learnt by a graph autoencoder. k-means is run on H and on EGG of it. With
+/// known classes the clusters are measured against them; without, --clusters is needed.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// One graph: a registered name, a path, demo:karate or demo:sbm:N
@@ -60,9 +61,9 @@ pub(crate) struct Arguments {
     /// Seed of all randomness
     #[arg(long, value_name = "N", default_value = "0", value_parser = arguments::seed, allow_negative_numbers = true)]
     seed: u64,
-    /// Named settings
-    #[arg(long, value_name = "paper|tuned", default_value = "paper", value_parser = arguments::preset)]
-    preset: Preset,
+    /// Settings: chosen for the graph without its labels (auto), or those of a graph autoencoder (paper, tuned)
+    #[arg(long, value_name = "auto|paper|tuned", default_value = "auto", value_parser = arguments::cluster_preset)]
+    preset: ClusterPreset,
     /// CSV file for the clusters of EGG in the first repetition: node,cluster
     #[arg(long, value_name = "FILE.csv")]
     labels_out: Option<PathBuf>,
@@ -93,17 +94,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) -> Result<()> {
     let begin = Instant::now();
-    let config = methods::config(arguments, data)?;
     // Before the folder is created, so that bad input leaves no empty folder.
-    NodeClustering::new(config)?;
-    check(&config, data)?;
+    let clusters = check(arguments, data)?;
     check_seeds(arguments.seed, arguments.reps)?;
+    interrupt::listen();
+    let (config, chosen) = methods::config(arguments, data, clusters, style, quiet)?;
+    NodeClustering::new(config)?;
     if let Some(path) = &arguments.labels_out {
         output::check("--labels-out", path, &data.files)?;
     }
     let default = format!("{}-cluster", data.dataset.name()).to_lowercase();
     let folder = RunFolder::open(arguments.out.as_deref(), &default, arguments.resume)?;
-    interrupt::listen();
+    let trained_epochs = config.encoder.autoencoder().map(|autoencoder| autoencoder.epochs);
     if !quiet {
         style.say(format!(
             "{}: {}, {}, {}; preset {}, {}, seed {}, {}",
@@ -112,7 +114,7 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
             counted(data.dataset.edge_count(), "edge"),
             counted(data.dataset.features().width(), "feature"),
             arguments.preset.name(),
-            epochs(config.autoencoder.epochs),
+            chosen.unwrap_or_else(|| epochs(trained_epochs.unwrap_or(0))),
             arguments.seed,
             counted(arguments.reps, "repetition")
         ));
@@ -120,7 +122,7 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
     let bar = progress::bar(
         style,
         quiet,
-        arguments.reps as u64 * config.autoencoder.epochs,
+        arguments.reps as u64 * trained_epochs.unwrap_or(0),
         "epochs",
     );
     bar.set_prefix(data.dataset.name().to_owned());
@@ -215,8 +217,8 @@ fn check_seeds(seed: u64, reps: usize) -> Result<()> {
     )))
 }
 
-/// Checks before training what would otherwise fail after it.
-fn check(config: &NodeClusteringConfig, data: &Data) -> Result<()> {
+/// The number of clusters. Checks before the work what would otherwise fail after it.
+fn check(arguments: &Arguments, data: &Data) -> Result<usize> {
     let graphs = data.dataset.len();
     if graphs != 1 {
         return Err(cluster::Error::NotOneGraph { graphs }.into());
@@ -225,7 +227,7 @@ fn check(config: &NodeClusteringConfig, data: &Data) -> Result<()> {
         .dataset
         .node_labels()
         .map_or(0, |labels| labels.class_count());
-    let clusters = config.clusters.unwrap_or(classes);
+    let clusters = arguments.clusters.unwrap_or(classes);
     if clusters == 0 {
         return Err(Failure::Usage(
             "the nodes have no classes to count, so the number of clusters is needed\n\
@@ -239,5 +241,5 @@ fn check(config: &NodeClusteringConfig, data: &Data) -> Result<()> {
             data.dataset.node_count()
         )));
     }
-    Ok(())
+    Ok(clusters)
 }

@@ -9,6 +9,8 @@ fn the_summary_has_a_row_for_each_method() {
     let place = place();
     let words = [
         "cluster",
+        "--preset",
+        "paper",
         "--data",
         "demo:karate",
         "--epochs",
@@ -98,6 +100,31 @@ fn nodes_without_labels_or_features_are_clustered_by_their_names() {
         "{csv}"
     );
     assert_ne!(of("x0"), of("y0"));
+}
+
+#[test]
+fn settings_are_chosen_by_default_and_options_of_an_autoencoder_are_refused() {
+    let place = place();
+    let words = ["cluster", "--data", "demo:karate", "--out", "run"];
+    let ended = egg(place.path(), &words).ok();
+    let first = ended.out.lines().next().unwrap();
+    assert!(
+        first.contains("preset auto, ") && first.contains("lazy_walk of "),
+        "{first}"
+    );
+    assert!(first.contains("settings tried"), "{first}");
+    let summary = egg(place.path(), &[&words[..4], &["again", "--json"]].concat())
+        .ok()
+        .summary();
+    assert_eq!(summary["preset"], "auto");
+    for row in &summary["rows"].as_array().unwrap()[..2] {
+        assert!(row["acc"].as_f64().unwrap() > 0.9, "{row}");
+    }
+    for option in [["--epochs", "5"], ["--likelihood", "sampled"]] {
+        let words = [&words[..4], &["other"], &option].concat();
+        egg(place.path(), &words).refused(2, &[option[0], "--preset tuned"]);
+        assert!(!place.path().join("other").exists());
+    }
 }
 
 #[test]

@@ -152,6 +152,8 @@ fn info_reports_everything_that_was_read() {
         place.path(),
         &[
             "cluster",
+            "--preset",
+            "paper",
             "--data",
             "net",
             "--clusters",

@@ -197,6 +197,8 @@ fn clustering_writes_the_documented_files() {
     let cluster = |likelihood: &'static str, out: &'static str, labels: &'static str| {
         vec![
             "cluster",
+            "--preset",
+            "paper",
             "--data",
             "demo:sbm:600",
             "--clusters",

@@ -87,6 +87,8 @@ fn training_on_a_full_disk_is_an_error_and_resumes() {
 fn clustering_on_a_full_disk_is_an_error_and_resumes() {
     let words = [
         "cluster",
+        "--preset",
+        "paper",
         "--data",
         "demo:sbm:200",
         "--epochs",
@@ -119,11 +121,11 @@ fn outputs_that_do_not_fit_on_the_disk_are_errors() {
         egg page report run --out disk/page.html
         egg predicted predict --model run --data graphs --out disk/predicted.csv
         egg embedded embed --model run --data graphs --out disk/rows.npy
-        egg clustered cluster --data demo:sbm:2000 --epochs 1 --quiet --out clustered --labels-out disk/labels.csv
+        egg clustered cluster --data demo:sbm:2000 --preset paper --epochs 1 --quiet --out clustered --labels-out disk/labels.csv
         cp -r disk left
         larger
         egg page-again report run --out disk/page.html
-        egg clustered-again cluster --data demo:sbm:2000 --epochs 1 --quiet --out clustered --labels-out \
+        egg clustered-again cluster --data demo:sbm:2000 --preset paper --epochs 1 --quiet --out clustered --labels-out \
         disk/labels.csv --resume";
     if !on_a_disk(place.path(), 8, &with_egg(script)) {
         return;
@@ -160,8 +162,8 @@ fn a_read_only_disk_is_an_error() {
         read_only
         egg longer {train} --epochs 30 --out disk/run --resume
         egg new {train} --epochs 2 --out disk/new
-        egg clustered cluster --data demo:karate --epochs 2 --quiet --out disk/clustered
-        egg labels cluster --data demo:karate --epochs 2 --quiet --out clustered --labels-out disk/labels.csv
+        egg clustered cluster --data demo:karate --quiet --out disk/clustered
+        egg labels cluster --data demo:karate --quiet --out clustered --labels-out disk/labels.csv
         egg page report disk/run
         egg elsewhere report disk/run --out page.html
         cp -r disk after"

@@ -104,6 +104,8 @@ fn a_killed_clustering_resumes_to_the_same_summary() {
     let words = |out: &'static str| {
         vec![
             "cluster",
+            "--preset",
+            "paper",
             "--data",
             "demo:sbm:200",
             "--epochs",

@@ -70,7 +70,7 @@ fn a_killed_training_leaves_no_damaged_file() {
 fn a_killed_clustering_leaves_no_damaged_file() {
     #[rustfmt::skip] // They are pairs.
     let words = [
-        "cluster", "--data", "demo:sbm:200", "--epochs", "300", "--reps", "2", "--quiet", "--labels-out",
+        "cluster", "--preset", "paper", "--data", "demo:sbm:200", "--epochs", "300", "--reps", "2", "--quiet", "--labels-out",
         "labels.csv", "--out", RUN,
     ];
     killed_and_resumed(&words, |_| {});

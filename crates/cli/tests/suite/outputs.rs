@@ -116,6 +116,8 @@ fn a_failed_run_leaves_no_folder() {
     let cluster = |data: &str, out: &str| {
         let words = [
             "cluster",
+            "--preset",
+            "paper",
             "--data",
             data,
             "--clusters",

@@ -176,7 +176,17 @@ fn data_set_names_that_are_paths_are_refused() {
         let name = name.replace('\0', "/");
         for words in [
             vec!["train", "--data", &name, "--epochs", "1"],
-            vec!["cluster", "--data", &name, "--epochs", "1", "--clusters", "2"],
+            vec![
+                "cluster",
+                "--preset",
+                "paper",
+                "--data",
+                &name,
+                "--epochs",
+                "1",
+                "--clusters",
+                "2",
+            ],
             vec!["train", "--data", "MUTAG", "--datasets", &name, "--epochs", "1"],
         ] {
             let ended = egg(&sandbox.work(), &words);
@@ -272,7 +282,17 @@ fn existing_folders_are_not_replaced() {
         let train = [
             "train", "--data", "graphs", "--reps", "1", "--epochs", "1", "--out", out,
         ];
-        let cluster = ["cluster", "--data", "demo:karate", "--epochs", "1", "--out", out];
+        let cluster = [
+            "cluster",
+            "--preset",
+            "paper",
+            "--data",
+            "demo:karate",
+            "--epochs",
+            "1",
+            "--out",
+            out,
+        ];
         for words in [&train[..], &cluster[..]] {
             let ended = egg(&work, words);
             assert_eq!(ended.code, 1, "{words:?}: {}", ended.err);

@@ -21,6 +21,8 @@ fn reports_draw_one_run_or_several() {
     .ok();
     let words = [
         "cluster",
+        "--preset",
+        "paper",
         "--data",
         "demo:karate",
         "--epochs",

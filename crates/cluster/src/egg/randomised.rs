@@ -113,6 +113,17 @@ impl RandomisedSvd {
     /// # Errors
     /// [`Error::Geometry`](crate::Error::Geometry) if numbers leave their range.
     pub fn run<M: LinearMap, R: Rng + ?Sized>(&self, a: &M, rng: &mut R) -> Result<TruncatedSvd> {
+        self.run_from(a, Array2::zeros((0, a.shape().1)), rng)
+    }
+
+    /// As [`Self::run`], from what is known of the right singular vectors (one per row): those of a similar matrix.
+    /// Then fewer power iterations do.
+    pub(crate) fn run_from<M: LinearMap, R: Rng + ?Sized>(
+        &self,
+        a: &M,
+        known: Array2<f64>,
+        rng: &mut R,
+    ) -> Result<TruncatedSvd> {
         let (n, m) = a.shape();
         let shorter = n.min(m);
         let width = self
@@ -120,7 +131,10 @@ impl RandomisedSvd {
             .components
             .saturating_add(self.config.oversampling)
             .min(shorter);
-        let start = Array2::from_shape_simple_fn((m, width), || StandardNormal.sample(rng));
+        let mut start = Array2::from_shape_simple_fn((m, width), || StandardNormal.sample(rng));
+        for (mut column, row) in start.columns_mut().into_iter().zip(known.rows()) {
+            column.assign(&row);
+        }
         let mut basis = tall::orthonormal(&a.apply(&start)?)?;
         for _ in 0..self.config.power_iterations {
             let back = tall::orthonormal(&a.apply_transposed(&basis)?)?;

@@ -6,6 +6,7 @@ use super::features::FeatureUse;
 use crate::egg::EggConfig;
 use crate::error::{Result, require};
 use crate::kmeans::{KMeansConfig, MiniBatchConfig};
+use crate::smooth::SmoothConfig;
 use crate::vgae::AutoencoderConfig;
 
 /// Which edges the autoencoder sees.
@@ -78,7 +79,36 @@ impl Default for Clusterer {
     }
 }
 
+/// How `H` is made of the graph and its features.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Encoder {
+    /// By a graph autoencoder that is trained to predict edges.
+    Autoencoder(AutoencoderConfig),
+    /// By smoothing features along edges, without training.
+    Smooth(SmoothConfig),
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::Autoencoder(AutoencoderConfig::default())
+    }
+}
+
+impl Encoder {
+    /// The settings of the autoencoder, if it is one.
+    pub fn autoencoder(&self) -> Option<&AutoencoderConfig> {
+        match self {
+            Self::Autoencoder(config) => Some(config),
+            Self::Smooth(_) => None,
+        }
+    }
+}
+
 /// Settings of a whole clustering; [`super::Preset`] names some.
+///
+/// In JSON the encoder is the key of its kind: `"autoencoder": {...}` or `"smooth": {...}`.
 ///
 /// ```
 /// use egg_cluster::pipeline::{NodeClusteringConfig, Preset};
@@ -89,33 +119,117 @@ impl Default for Clusterer {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Form", into = "Form")]
 pub struct NodeClusteringConfig {
     /// How node features are prepared.
-    #[serde(default)]
     pub features: FeatureUse,
     /// The edges that the encoder sees.
-    #[serde(default)]
     pub links: Links,
-    /// The encoder and its training.
-    #[serde(default)]
-    pub autoencoder: AutoencoderConfig,
+    /// What makes `H`.
+    pub encoder: Encoder,
     /// What k-means is run on.
     pub coordinates: Coordinates,
     /// The number of clusters; `None` means that of the known classes.
-    #[serde(default)]
     pub clusters: Option<usize>,
     /// Which k-means.
-    #[serde(default)]
     pub clusterer: Clusterer,
-    /// The seed of training and k-means.
-    #[serde(default)]
+    /// The seed of the encoder and k-means.
     pub seed: u64,
 }
 
+/// The JSON form, with the encoder as one of two keys.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    #[serde(default)]
+    features: FeatureUse,
+    #[serde(default)]
+    links: Links,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    autoencoder: Option<AutoencoderConfig>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    smooth: Option<SmoothConfig>,
+    coordinates: Coordinates,
+    #[serde(default)]
+    clusters: Option<usize>,
+    #[serde(default)]
+    clusterer: Clusterer,
+    #[serde(default)]
+    seed: u64,
+}
+
+impl TryFrom<Form> for NodeClusteringConfig {
+    type Error = &'static str;
+
+    fn try_from(form: Form) -> std::result::Result<Self, Self::Error> {
+        let encoder = match (form.autoencoder, form.smooth) {
+            (Some(_), Some(_)) => {
+                return Err("there are two encoders, autoencoder and smooth: leave one out");
+            }
+            (Some(config), None) => Encoder::Autoencoder(config),
+            (None, Some(config)) => Encoder::Smooth(config),
+            (None, None) => Encoder::default(),
+        };
+        Ok(Self {
+            features: form.features,
+            links: form.links,
+            encoder,
+            coordinates: form.coordinates,
+            clusters: form.clusters,
+            clusterer: form.clusterer,
+            seed: form.seed,
+        })
+    }
+}
+
+impl From<NodeClusteringConfig> for Form {
+    fn from(config: NodeClusteringConfig) -> Self {
+        let (autoencoder, smooth) = match config.encoder {
+            Encoder::Autoencoder(config) => (Some(config), None),
+            Encoder::Smooth(config) => (None, Some(config)),
+        };
+        Self {
+            features: config.features,
+            links: config.links,
+            autoencoder,
+            smooth,
+            coordinates: config.coordinates,
+            clusters: config.clusters,
+            clusterer: config.clusterer,
+            seed: config.seed,
+        }
+    }
+}
+
 impl NodeClusteringConfig {
+    /// The settings of the autoencoder, to change them; another encoder is replaced by an autoencoder with its defaults.
+    pub fn autoencoder_mut(&mut self) -> &mut AutoencoderConfig {
+        if self.encoder.autoencoder().is_none() {
+            self.encoder = Encoder::default();
+        }
+        match &mut self.encoder {
+            Encoder::Autoencoder(config) => config,
+            Encoder::Smooth(_) => unreachable!("it was replaced above"),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<()> {
-        self.autoencoder.check()?;
+        let stops_early = match self.encoder {
+            Encoder::Autoencoder(config) => {
+                config.check()?;
+                config.stop_early.is_some()
+            }
+            Encoder::Smooth(config) => {
+                config.check()?;
+                require(
+                    self.links == Links::All,
+                    "links",
+                    "split",
+                    "nothing is trained, so nothing is held out: use all edges",
+                )?;
+                false
+            }
+        };
         if let Coordinates::Egg(egg) = self.coordinates {
             egg.check()?;
         }
@@ -123,7 +237,7 @@ impl NodeClusteringConfig {
             // The shares are checked when the graph is known.
         } else {
             require(
-                self.autoencoder.stop_early.is_none(),
+                !stops_early,
                 "links",
                 "all",
                 "early stopping needs held-out edges: split some off",

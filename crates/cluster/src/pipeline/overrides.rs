@@ -19,8 +19,8 @@ impl NodeClusteringConfig {
     ///
     /// let preset = Preset::Paper.config();
     /// let binary = preset.with_overrides(&json!({"features": "binary", "autoencoder": {"epochs": 5}}))?;
-    /// assert_eq!((binary.features, binary.autoencoder.epochs), (FeatureUse::Binary, 5));
-    /// assert_eq!(binary.autoencoder.learning_rate, preset.autoencoder.learning_rate);
+    /// assert_eq!((binary.features, binary.encoder.autoencoder().unwrap().epochs), (FeatureUse::Binary, 5));
+    /// assert_eq!(binary.clusterer, preset.clusterer);
     /// assert_eq!(preset.with_overrides(&json!({"links": "all"}))?.links, Links::All);
     /// assert!(preset.with_overrides(&json!({"autoencoder": {"epoch": 5}})).is_err());
     /// # Ok::<(), egg_cluster::Error>(())

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use egg_geometry::RankRule;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Clusterer, Coordinates, Links, NodeClusteringConfig};
+use super::config::{Clusterer, Coordinates, Encoder, Links, NodeClusteringConfig};
 use super::features::FeatureUse;
 use crate::egg::{EggConfig, Weighting};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use crate::vgae::{AutoencoderConfig, EncoderConfig};
 /// ```
 /// use egg_cluster::pipeline::Preset;
 /// let preset: Preset = "paper".parse()?;
-/// assert_eq!(preset.config().autoencoder.epochs, 200);
+/// assert_eq!(preset.config().encoder.autoencoder().unwrap().epochs, 200);
 /// # Ok::<(), egg_cluster::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Preset {
                     test: 0.10,
                     seed: 0,
                 },
-                autoencoder: AutoencoderConfig::default(),
+                encoder: Encoder::default(),
                 coordinates: Coordinates::Egg(EggConfig::new(RankRule::Ratio(0.8))),
                 clusters: None,
                 clusterer: Clusterer::default(),
@@ -71,13 +71,13 @@ impl Preset {
             Self::Tuned => NodeClusteringConfig {
                 features: FeatureUse::UnitLength,
                 links: Links::All,
-                autoencoder: AutoencoderConfig {
+                encoder: Encoder::Autoencoder(AutoencoderConfig {
                     encoder: EncoderConfig {
                         variational: false,
                         ..EncoderConfig::default()
                     },
                     ..AutoencoderConfig::default()
-                },
+                }),
                 coordinates: Coordinates::Egg(EggConfig {
                     weighting: Weighting::Spectral(0.5),
                     normalise_rows: true,

@@ -36,7 +36,8 @@ pub struct Method {
 /// use egg_graph::synthetic::karate_club;
 ///
 /// let mut config = Preset::Paper.config();
-/// (config.autoencoder.epochs, config.seed) = (10, 7);
+/// config.autoencoder_mut().epochs = 10;
+/// config.seed = 7;
 /// let methods = vec![
 ///     Method { name: "k-means".into(), coordinates: Coordinates::Plain { normalise_rows: false } },
 ///     Method { name: "EGG".into(), coordinates: config.coordinates },

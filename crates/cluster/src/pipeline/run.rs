@@ -1,5 +1,7 @@
 //! Running a clustering, as a whole or step by step.
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use candle_core::DType;
@@ -9,16 +11,20 @@ use ndarray::{Array2, ArrayView2, Axis};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::config::{Clusterer, Coordinates, Links, NodeClusteringConfig};
+use super::config::{Clusterer, Coordinates, Encoder, Links, NodeClusteringConfig};
 use super::event::ClusteringEvent;
 use super::report::{ClusterReport, Timings};
 use crate::error::{Error, Result};
 use crate::kmeans::KMeansFit;
 use crate::metrics::{Contingency, Cut, Ranking};
-use crate::vgae::{Autoencoder, CheckpointConfig, Epoch, LinkTask, Precision};
+use crate::smooth::SmoothConfig;
+use crate::vgae::{Autoencoder, AutoencoderConfig, CheckpointConfig, Epoch, LinkTask, Precision};
 
 /// The stream of the generator that k-means draws from; training has the first.
 const KMEANS_STREAM: u64 = 1;
+
+/// The stream that smoothing draws from.
+pub(super) const SMOOTH_STREAM: u64 = 2;
 
 /// Clusters the nodes of a graph; see the [module](super).
 ///
@@ -46,7 +52,7 @@ pub struct NodeEmbedding {
     pub timings: Timings,
     /// Whether `H` was computed in f32: then so is its rounding error.
     single: bool,
-    graph: Graph,
+    graph: Arc<Graph>,
     labels: Option<Labels>,
 }
 
@@ -110,13 +116,71 @@ impl NodeClustering {
         })
     }
 
-    /// Trains the autoencoder and returns `H`.
+    /// Returns `H`: trains the autoencoder, or smooths the features, for which there is no checkpoint.
     ///
     /// # Errors
-    /// [`Error::NotOneGraph`], [`Error::NoEdges`], and those of
-    /// [`Autoencoder::train`].
+    /// [`Error::NotOneGraph`]; of an autoencoder [`Error::NoEdges`] and those of
+    /// [`Autoencoder::train`]; of smoothing those of [`Smooth::embed`](crate::smooth::Smooth::embed).
     pub fn embed(
         &self,
+        dataset: &GraphDataset,
+        checkpoint: Option<&CheckpointConfig>,
+        observer: &mut dyn Observer<ClusteringEvent>,
+    ) -> Result<NodeEmbedding> {
+        match &self.config.encoder {
+            Encoder::Autoencoder(autoencoder) => self.train(autoencoder, dataset, checkpoint, observer),
+            Encoder::Smooth(smooth) => self.smooth(smooth, dataset, observer),
+        }
+    }
+
+    fn smooth(
+        &self,
+        smooth: &SmoothConfig,
+        dataset: &GraphDataset,
+        observer: &mut dyn Observer<ClusteringEvent>,
+    ) -> Result<NodeEmbedding> {
+        let smooth = smooth.check()?;
+        if dataset.len() != 1 {
+            return Err(Error::NotOneGraph {
+                graphs: dataset.len(),
+            });
+        }
+        let begin = Instant::now();
+        // Without features, the rows of the filter itself.
+        let prepared = match dataset.features().width() {
+            0 => Cow::Borrowed(dataset),
+            _ => self.config.features.apply(dataset)?,
+        };
+        let graph = Arc::new(dataset.graph(0)?.to_graph());
+        let mut timings = Timings {
+            preparing: Timings::seconds(begin),
+            ..Timings::default()
+        };
+        let event = ClusteringEvent::Prepared {
+            nodes: graph.node_count(),
+            edges: graph.edge_count(),
+        };
+        if observer.observe(event).is_break() {
+            return Err(Error::Cancelled { epochs: 0 });
+        }
+        let begin = Instant::now();
+        let mut rng = ChaCha8Rng::seed_from_u64(self.config.seed);
+        rng.set_stream(SMOOTH_STREAM);
+        let found = smooth.embed(&graph, prepared.features(), &mut rng)?;
+        timings.training = Timings::seconds(begin);
+        if observer.observe(ClusteringEvent::Trained { epoch: 0 }).is_break() {
+            return Err(Error::Cancelled { epochs: 0 });
+        }
+        Ok(NodeEmbedding {
+            timings,
+            labels: dataset.node_labels().cloned(),
+            ..embedding_of(found.h, graph)
+        })
+    }
+
+    fn train(
+        &self,
+        autoencoder: &AutoencoderConfig,
         dataset: &GraphDataset,
         checkpoint: Option<&CheckpointConfig>,
         observer: &mut dyn Observer<ClusteringEvent>,
@@ -145,7 +209,7 @@ impl NodeClustering {
         }
         let begin = Instant::now();
         let mut on_epoch = |epoch: Epoch| observer.observe(ClusteringEvent::Epoch(epoch));
-        let trained = Autoencoder::train(&task, &config.autoencoder, config.seed, checkpoint, &mut on_epoch)?;
+        let trained = Autoencoder::train(&task, autoencoder, config.seed, checkpoint, &mut on_epoch)?;
         timings.training = Timings::seconds(begin);
         let event = ClusteringEvent::Trained { epoch: trained.epoch };
         if observer.observe(event).is_break() {
@@ -163,9 +227,9 @@ impl NodeClustering {
             validation: trained.validation,
             test: trained.test,
             timings,
-            single: config.autoencoder.precision == Precision::Single,
+            single: autoencoder.precision == Precision::Single,
             // The whole graph: measures count all edges.
-            graph: dataset.graph(0)?.to_graph(),
+            graph: Arc::new(dataset.graph(0)?.to_graph()),
             labels: dataset.node_labels().cloned(),
         })
     }
@@ -285,6 +349,21 @@ impl NodeClustering {
             ));
         }
         Ok(clusters)
+    }
+}
+
+/// An embedding that was not trained, without labels.
+pub(super) fn embedding_of(h: Array2<f64>, graph: Arc<Graph>) -> NodeEmbedding {
+    NodeEmbedding {
+        h,
+        history: Vec::new(),
+        epoch: 0,
+        validation: None,
+        test: None,
+        timings: Timings::default(),
+        single: false,
+        graph,
+        labels: None,
     }
 }
 

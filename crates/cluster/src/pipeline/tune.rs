@@ -22,6 +22,7 @@ use super::config::{Coordinates, Links, NodeClusteringConfig};
 use super::features::FeatureUse;
 use super::preset::Preset;
 use super::run::NodeClustering;
+use super::unlabelled::Unlabelled;
 use crate::egg::{EggConfig, Weighting};
 use crate::error::{Error, Result, require};
 
@@ -182,9 +183,10 @@ pub fn tune(
     };
     let mut config = *base;
     config.features = training.features;
-    config.autoencoder.encoder.variational = training.variational;
-    config.autoencoder.epochs = training.epochs;
-    config.autoencoder.stop_early = None;
+    let autoencoder = config.autoencoder_mut();
+    autoencoder.encoder.variational = training.variational;
+    autoencoder.epochs = training.epochs;
+    autoencoder.stop_early = None;
     let clusterings = tuner.clusterings(&config)?;
     let Some(clustering) = best(&clusterings, |tried| tried.modularity) else {
         return Err(nothing());
@@ -228,7 +230,7 @@ impl Grid {
 
 /// A graph without its labels.
 struct Subject {
-    dataset: GraphDataset,
+    graph: Unlabelled,
     clusters: usize,
 }
 
@@ -236,14 +238,8 @@ impl Subject {
     fn new(dataset: &GraphDataset, base: &NodeClusteringConfig) -> Result<Self> {
         let clusters =
             NodeClustering::new(*base)?.cluster_count(dataset.node_labels(), dataset.node_count())?;
-        if dataset.len() != 1 {
-            return Err(Error::NotOneGraph {
-                graphs: dataset.len(),
-            });
-        }
-        let graph = dataset.graph(0)?.to_graph().without_node_labels();
         Ok(Self {
-            dataset: GraphDataset::single(dataset.name(), graph),
+            graph: Unlabelled::new(dataset)?,
             clusters,
         })
     }
@@ -264,10 +260,11 @@ impl Tuner<'_> {
             for &variational in &self.grid.variational {
                 let mut config = *base;
                 config.features = features;
-                config.autoencoder.encoder.variational = variational;
-                config.autoencoder.epochs = self.grid.epochs.iter().copied().max().unwrap_or(0);
-                config.autoencoder.validate_every = self.grid.step();
-                config.autoencoder.stop_early = None;
+                let autoencoder = config.autoencoder_mut();
+                autoencoder.encoder.variational = variational;
+                autoencoder.epochs = self.grid.epochs.iter().copied().max().unwrap_or(0);
+                autoencoder.validate_every = self.grid.step();
+                autoencoder.stop_early = None;
                 let mut sums = vec![0.0; self.grid.epochs.len()];
                 for (subject, seed) in self.runs() {
                     config.links = Links::Split {
@@ -277,7 +274,7 @@ impl Tuner<'_> {
                     };
                     let config = NodeClusteringConfig { seed, ..config };
                     let embedding = NodeClustering::new(config)?.embed(
-                        &self.subjects[subject].dataset,
+                        self.subjects[subject].graph.dataset(),
                         None,
                         &mut Silent,
                     )?;
@@ -315,7 +312,7 @@ impl Tuner<'_> {
                     clusters: Some(subject.clusters),
                     ..*config
                 })?;
-                let embedding = clustering.embed(&subject.dataset, None, &mut Silent)?;
+                let embedding = clustering.embed(subject.graph.dataset(), None, &mut Silent)?;
                 for (sum, coordinates) in sums.iter_mut().zip(&self.grid.coordinates) {
                     let (_, report) = clustering.cluster(&embedding, coordinates)?;
                     *sum += report.modularity.ok_or_else(nothing)?;

@@ -10,8 +10,8 @@ use ndarray::{Array2, s};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::laplacian::Normalised;
 use crate::error::Result;
+use crate::normalised::Normalised;
 use crate::tall;
 
 /// How much one filter may amplify one direction over another: with more, the

@@ -6,7 +6,6 @@
 //! matrix only: memory is `O(edges + n k)`.
 
 mod eigen;
-mod laplacian;
 
 use egg_graph::Graph;
 use ndarray::{Array2, Axis};
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, require};
 use crate::kmeans::{KMeans, KMeansConfig, KMeansFit};
-use laplacian::Normalised;
+use crate::normalised::Normalised;
 
 /// How the rows of the eigenvectors are scaled before k-means.
 ///

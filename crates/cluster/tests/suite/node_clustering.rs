@@ -16,7 +16,7 @@ use crate::tensors::{communities, on_threads};
 
 fn paper(epochs: u64) -> NodeClusteringConfig {
     let mut config = Preset::Paper.config();
-    config.autoencoder.epochs = epochs;
+    config.autoencoder_mut().epochs = epochs;
     config
 }
 
@@ -33,7 +33,7 @@ fn planted_communities_are_recovered() {
     };
     let sampled = {
         let mut config = paper(150);
-        config.autoencoder.likelihood = Likelihood::NegativeSampling;
+        config.autoencoder_mut().likelihood = Likelihood::NegativeSampling;
         config
     };
     for config in [
@@ -85,7 +85,7 @@ fn results_do_not_depend_on_the_threads() {
     let dataset = communities(300, 4);
     for likelihood in [Likelihood::Exact, Likelihood::NegativeSampling] {
         let mut config = paper(15);
-        config.autoencoder.likelihood = likelihood;
+        config.autoencoder_mut().likelihood = likelihood;
         let one = on_threads(1, || bits(&run(config, &dataset).unwrap()));
         assert!(one == on_threads(2, || bits(&run(config, &dataset).unwrap())));
         assert!(one == on_threads(4, || bits(&run(config, &dataset).unwrap())));

@@ -19,7 +19,8 @@ fn dataset() -> GraphDataset {
 
 fn repetitions(count: usize) -> Repetitions {
     let mut config = Preset::Paper.config();
-    (config.autoencoder.epochs, config.seed) = (EPOCHS, 5);
+    config.autoencoder_mut().epochs = EPOCHS;
+    config.seed = 5;
     let plain = Coordinates::Plain {
         normalise_rows: false,
     };

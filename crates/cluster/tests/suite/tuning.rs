@@ -65,8 +65,8 @@ fn the_best_by_each_criterion_is_chosen_and_all_are_reported() {
         .find(|tried| tried.roc_auc == best)
         .unwrap();
     assert_eq!(tuning.config.features, first.features);
-    assert_eq!(tuning.config.autoencoder.epochs, first.epochs);
-    assert!(!tuning.config.autoencoder.encoder.variational);
+    assert_eq!(tuning.config.encoder.autoencoder().unwrap().epochs, first.epochs);
+    assert!(!tuning.config.encoder.autoencoder().unwrap().encoder.variational);
     let best = tuning
         .clusterings
         .iter()

@@ -85,8 +85,8 @@ fn a_file_of_the_same_shape_is_clustered_by_its_registered_name() {
 
     for likelihood in [Likelihood::Exact, Likelihood::NegativeSampling] {
         let mut config = Preset::Paper.config();
-        config.autoencoder.epochs = 40;
-        config.autoencoder.likelihood = likelihood;
+        config.autoencoder_mut().epochs = 40;
+        config.autoencoder_mut().likelihood = likelihood;
         let clustering = NodeClustering::new(config).unwrap();
         let embedding = clustering.embed(&dataset, None, &mut Silent).unwrap();
         for coordinates in [

@@ -12,7 +12,7 @@ use std::path::Path;
 use egg_cluster::Silent;
 use egg_cluster::egg::{EggConfig, Weighting};
 use egg_cluster::pipeline::{
-    self, ClusterReport, Coordinates, Links, Method, NodeClusteringConfig, Repetitions,
+    self, ClusterReport, Coordinates, Encoder, Links, Method, NodeClusteringConfig, Repetitions,
 };
 use egg_cluster::vgae::LinkTask;
 use egg_geometry::RankRule;
@@ -35,6 +35,27 @@ pub const PLAIN: &str = "k-means on H";
 /// The row of what a preset has.
 pub const OF_PRESET: &str = "preset";
 
+/// Rows of smoothed features: k-means on H, and EGG with other weights, of k directions (the flat one is AGC's spectral
+/// clustering) and of 2 k. H has 2 k columns.
+fn smooth_methods(directions: usize) -> [(String, Coordinates); 4] {
+    let egg = |rank: usize, weighting, normalise_rows| EggConfig {
+        weighting,
+        normalise_rows,
+        ..EggConfig::new(RankRule::Fixed(rank))
+    };
+    let k = directions / 2;
+    [
+        ("EGG k flat", egg(k, Weighting::Flat, false)),
+        ("EGG 2k flat", egg(2 * k, Weighting::Flat, false)),
+        ("EGG 2k flat, unit rows", egg(2 * k, Weighting::Flat, true)),
+        (
+            "EGG k spectral(1), unit rows",
+            egg(k, Weighting::Spectral(1.0), true),
+        ),
+    ]
+    .map(|(name, egg)| (name.to_owned(), Coordinates::Egg(egg)))
+}
+
 /// The rows of the table: the paper's, the same weighted by singular values, and
 /// what the preset has.
 fn methods(config: &NodeClusteringConfig) -> BTreeMap<String, Coordinates> {
@@ -45,6 +66,10 @@ fn methods(config: &NodeClusteringConfig) -> BTreeMap<String, Coordinates> {
         (PLAIN.to_owned(), plain),
         (OF_PRESET.to_owned(), config.coordinates),
     ]);
+    if let Encoder::Smooth(smooth) = config.encoder {
+        methods.extend(smooth_methods(smooth.directions));
+        return methods;
+    }
     for (name, weighting) in [
         ("flat", Weighting::Flat),
         ("spectral(1)", Weighting::Spectral(1.0)),
@@ -83,7 +108,7 @@ fn recorded(repetition: pipeline::Repetition, methods: &[Method], revision: &str
 /// If the edges can't be split.
 pub fn subject(name: &str, preset: PresetName, dataset: &GraphDataset) -> Result<(Subject, Option<String>)> {
     // By the name that was asked for: a file may be called otherwise.
-    let config = preset.config(name)?;
+    let config = preset.config(name, dataset)?;
     let subject = Subject {
         table: "cluster".to_owned(),
         dataset: name.to_lowercase(),
@@ -156,8 +181,14 @@ pub fn run(
         }
         let repetition = repetitions.run_one(index, &dataset, &mut Silent)?;
         let repetition = recorded(repetition, &repetitions.methods, revision);
-        let auc = repetition.test.map_or(f64::NAN, |test| test.roc_auc);
-        eprintln!("seed {seed}: {:.1} s, test AUC {auc:.4}", repetition.seconds);
+        let auc = repetition
+            .test
+            .map(|test| format!(", test AUC {:.4}", test.roc_auc));
+        eprintln!(
+            "seed {seed}: {:.1} s{}",
+            repetition.seconds,
+            auc.unwrap_or_default()
+        );
         record.add(folder, repetition)?;
     }
     print(&record);

@@ -118,8 +118,8 @@ fn measure(graph: &str, request: &Request) -> Result<Line> {
     let data_megabytes = memory("VmRSS");
     let mut config = Preset::Paper.config();
     config.links = Links::All;
-    config.autoencoder.epochs = request.epochs;
-    config.autoencoder.likelihood = match request.exact {
+    config.autoencoder_mut().epochs = request.epochs;
+    config.autoencoder_mut().likelihood = match request.exact {
         true => Likelihood::Exact,
         false => Likelihood::NegativeSampling,
     };

@@ -52,6 +52,7 @@ pub(super) fn table(results: &Path) -> Result<String> {
     }
     for glance in Glance::all(results)? {
         let Glance {
+            model,
             dataset,
             egg,
             paper,
@@ -61,7 +62,7 @@ pub(super) fn table(results: &Path) -> Result<String> {
         } = glance;
         let _ = writeln!(
             table,
-            "| VGAE | {dataset} | {egg} | {paper} | {less_paper} | {plain} | {less_plain} |"
+            "| {model} | {dataset} | {egg} | {paper} | {less_paper} | {plain} | {less_plain} |"
         );
     }
     Ok(table)

@@ -44,7 +44,7 @@ fn blocks(nodes: usize) -> GraphDataset {
 
 fn of_nodes() -> MapRecord {
     let mut config = Preset::Paper.config();
-    config.autoencoder.epochs = 2;
+    config.autoencoder_mut().epochs = 2;
     nodes::maps(&blocks(200), config, 50, "revision").unwrap()
 }
 

@@ -7,7 +7,9 @@ use std::path::Path;
 use egg_results::Summary;
 
 use super::super::published::{Clustering, Methods, Row};
-use super::measures::{AGAINST_PLAIN, MEASURES, METHODS, against_paper, against_plain, cell, difference};
+use super::measures::{
+    AGAINST_PLAIN, AGAINST_PLAIN_SMOOTH, MEASURES, METHODS, against_paper, against_plain, cell, difference,
+};
 use super::record;
 use crate::cluster::record::ClusterRecord;
 use crate::cluster::{DATASETS, OF_PRESET, PLAIN};
@@ -35,6 +37,13 @@ pub(in crate::page) fn details(results: &Path) -> Result<String> {
                 table(&mut page, &record, methods, published);
                 about(&mut page, &record);
             }
+        }
+        if let Some(record) = record(results, dataset, "auto")? {
+            let _ = write!(page, "\n### {dataset}, preset `auto`\n\n");
+            let methods = [&[PLAIN], &AGAINST_PLAIN_SMOOTH[..]].concat();
+            table(&mut page, &record, &methods, &none);
+            differences(&mut page, &record, &AGAINST_PLAIN_SMOOTH);
+            about(&mut page, &record);
         }
     }
     Ok(page)
@@ -92,8 +101,13 @@ pub(super) fn table(page: &mut String, record: &ClusterRecord, methods: &[&str],
         return;
     }
     deviations(page, record, paper.get(PLAIN).unwrap_or(&Row::default()));
-    let judged = against_plain(record);
-    for method in AGAINST_PLAIN {
+    differences(page, record, &AGAINST_PLAIN);
+}
+
+/// Each method less plain k-means.
+fn differences(page: &mut String, record: &ClusterRecord, methods: &[&'static str]) {
+    let judged = against_plain(record, methods);
+    for &method in methods {
         let of_method = judged.iter().filter(|cell| cell.method == method);
         let parts: Vec<String> = of_method
             .map(|cell| {

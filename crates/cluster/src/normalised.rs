@@ -5,13 +5,17 @@ use egg_tensor::blocks;
 
 use crate::error::{Error, Result};
 
-/// `M = D^(-1/2) A D^(-1/2)` without self loops; `I - M` is the normalised
-/// Laplacian. Its eigenvalues lie in [-1, 1]. The row of an isolated node is
-/// zero, as scikit-learn has it.
+/// `M = D^(-1/2) (A + l I) D^(-1/2)`, where l, 0 or 1, is the weight of a self loop at each node; self loops of
+/// the graph don't count. The eigenvalues lie in [-1, 1].
+///
+/// With l = 0, `I - M` is the normalised Laplacian, and the row of an isolated node is zero, as scikit-learn has it.
+/// With l = 1, `M` is the propagation matrix of a GCN.
 #[derive(Debug)]
-pub(super) struct Normalised<'a> {
+pub(crate) struct Normalised<'a> {
     graph: &'a Graph,
-    /// `d_v^(-1/2)`; 0 for an isolated node.
+    /// l
+    self_loop: f64,
+    /// `d_v^(-1/2)`; 0 for a node without edges and loop.
     scales: Vec<f64>,
 }
 
@@ -19,9 +23,19 @@ pub(super) struct Normalised<'a> {
 const ROWS: usize = 64;
 
 impl<'a> Normalised<'a> {
+    /// Without self loops.
+    ///
     /// # Errors
     /// [`Error::Empty`] for no nodes, [`Error::Undefined`] for a negative weight.
-    pub(super) fn new(graph: &'a Graph) -> Result<Self> {
+    pub(crate) fn new(graph: &'a Graph) -> Result<Self> {
+        Self::with_self_loop(graph, 0.0)
+    }
+
+    /// With a self loop of this weight, at least 0, at each node.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn with_self_loop(graph: &'a Graph, self_loop: f64) -> Result<Self> {
         if graph.node_count() == 0 {
             return Err(Error::Empty { what: "graph" });
         }
@@ -30,29 +44,30 @@ impl<'a> Normalised<'a> {
             .is_some_and(|weights| weights.iter().any(|w| *w < 0.0))
         {
             return Err(Error::Undefined {
-                measure: "the normalised Laplacian",
+                measure: "the normalised adjacency matrix",
                 reason: "an edge has a negative weight",
             });
         }
         let mut normalised = Self {
             graph,
+            self_loop,
             scales: Vec::new(),
         };
         normalised.scales = (0..graph.node_count())
             .map(|node| {
-                let degree: f64 = normalised.row(node).map(|(_, weight)| weight).sum();
+                let degree: f64 = self_loop + normalised.row(node).map(|(_, weight)| weight).sum::<f64>();
                 if degree > 0.0 { degree.sqrt().recip() } else { 0.0 }
             })
             .collect();
         Ok(normalised)
     }
 
-    pub(super) fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.graph.node_count()
     }
 
     /// `d_v^(-1/2)`; 0 for an isolated node.
-    pub(super) fn scale(&self, node: usize) -> f64 {
+    pub(crate) fn scale(&self, node: usize) -> f64 {
         self.scales[node]
     }
 
@@ -71,7 +86,7 @@ impl<'a> Normalised<'a> {
     }
 
     /// `a M Y + b Y + c X` for n x width matrices, row by row. X may be absent.
-    pub(super) fn combine(
+    pub(crate) fn combine(
         &self,
         width: usize,
         y: &[f64],
@@ -89,6 +104,12 @@ impl<'a> Normalised<'a> {
                     }
                 }
                 let own = node * width..(node + 1) * width;
+                if self.self_loop > 0.0 {
+                    let weight = self.self_loop * self.scales[node];
+                    for (sum, y) in sums.iter_mut().zip(&y[own.clone()]) {
+                        *sum += weight * y;
+                    }
+                }
                 let factor = a * self.scales[node];
                 for (sum, y) in sums.iter_mut().zip(&y[own.clone()]) {
                     *sum = factor * *sum + b * y;
