@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use egg_gnn::cluster::egg::{EggConfig, Weighting};
 use egg_gnn::cluster::pipeline::{
-    Candidates, Choice, ChoiceProgress, Coordinates, Encoder, FeatureUse, Method, NodeClusteringConfig,
-    Preset, Unlabelled, choose,
+    Baseline, Candidates, Choice, ChoiceProgress, Coordinates, Encoder, FeatureUse, Method,
+    NodeClusteringConfig, Preset, Unlabelled, choose,
 };
 use egg_gnn::cluster::vgae::Likelihood;
 use egg_gnn::geometry::RankRule;
@@ -16,6 +16,9 @@ use crate::console::{Style, counted};
 use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::{interrupt, progress};
+
+/// Eigenvectors of larger graphs take long.
+const MOST_NODES_OF_BASELINES: usize = 50_000;
 
 /// The settings, chosen for the graph or named, changed by those of the command line; and a line about what was chosen.
 pub(super) fn config(
@@ -120,6 +123,17 @@ fn line(choice: &Choice) -> String {
         "{} features, {filter}{modularity}",
         features.as_str().unwrap_or("raw")
     )
+}
+
+/// What the rows of `--preset auto` are compared with, on graphs where it takes seconds.
+pub(super) fn baselines(arguments: &Arguments, data: &Data) -> Vec<Baseline> {
+    let is_small = data.dataset.node_count() <= MOST_NODES_OF_BASELINES;
+    if arguments.preset != ClusterPreset::Auto || !is_small {
+        return Vec::new();
+    }
+    let all = Baseline::ALL.iter().copied();
+    all.filter(|baseline| baseline.applies_to(&data.dataset))
+        .collect()
 }
 
 /// Plain k-means, the configured EGG and, with `both_weightings`, EGG with the other weighting:

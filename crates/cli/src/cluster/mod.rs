@@ -143,8 +143,15 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
         quiet,
         bar: &bar,
     };
+    let baselines = methods::baselines(arguments, data);
+    let mut rows = MethodReports::empty(&repetitions.methods);
+    rows.extend(
+        baselines
+            .iter()
+            .map(|baseline| MethodReports::new(baseline.name())),
+    );
     let mut results = Results {
-        methods: MethodReports::empty(&repetitions.methods),
+        methods: rows,
         losses: Vec::new(),
         map: None,
     };
@@ -159,6 +166,11 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
             other => other?,
         };
         MethodReports::add(&mut results.methods, &repetition);
+        let rows = results.methods.iter_mut().skip(repetitions.methods.len());
+        for (row, baseline) in rows.zip(&baselines) {
+            let found = baseline.cluster(&data.dataset, clusters, repetition.seed)?;
+            row.reports.push(found.report);
+        }
         let history = &repetition.embedding.history;
         results
             .losses

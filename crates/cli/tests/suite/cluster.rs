@@ -117,9 +117,12 @@ fn settings_are_chosen_by_default_and_options_of_an_autoencoder_are_refused() {
         .ok()
         .summary();
     assert_eq!(summary["preset"], "auto");
-    for row in &summary["rows"].as_array().unwrap()[..2] {
+    let rows = summary["rows"].as_array().unwrap();
+    for row in &rows[..2] {
         assert!(row["acc"].as_f64().unwrap() > 0.9, "{row}");
     }
+    let last: Vec<&Value> = rows[3..].iter().map(|row| &row["method"]).collect();
+    assert_eq!(last, ["spectral clustering", "k-means on features"]);
     for option in [["--epochs", "5"], ["--likelihood", "sampled"]] {
         let words = [&words[..4], &["other"], &option].concat();
         egg(place.path(), &words).refused(2, &[option[0], "--preset tuned"]);

@@ -91,13 +91,17 @@ pub struct MethodReports {
 }
 
 impl MethodReports {
+    /// No reports yet, of one method.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            reports: Vec::new(),
+        }
+    }
+
     /// No reports yet, for each method.
     pub fn empty(methods: &[Method]) -> Vec<Self> {
-        let empty = |method: &Method| Self {
-            name: method.name.clone(),
-            reports: Vec::new(),
-        };
-        methods.iter().map(empty).collect()
+        methods.iter().map(|method| Self::new(&method.name)).collect()
     }
 
     /// The reports of each method of the repetitions.

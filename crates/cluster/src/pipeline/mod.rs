@@ -21,6 +21,7 @@
 //! # Ok::<(), egg_cluster::Error>(())
 //! ```
 
+mod baseline;
 mod choose;
 mod config;
 mod event;
@@ -34,6 +35,7 @@ mod run;
 pub mod tune;
 mod unlabelled;
 
+pub use baseline::Baseline;
 pub use choose::{Candidate, Candidates, Choice, ChoiceProgress, choose};
 pub use config::{Clusterer, Coordinates, Encoder, Links, NodeClusteringConfig};
 pub use event::{ClusteringEvent, RepetitionEvent};

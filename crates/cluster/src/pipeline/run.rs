@@ -16,7 +16,7 @@ use super::event::ClusteringEvent;
 use super::report::{ClusterReport, Timings};
 use crate::error::{Error, Result};
 use crate::kmeans::KMeansFit;
-use crate::metrics::{Contingency, Cut, Ranking};
+use crate::metrics::{Agreement, Contingency, Cut, Ranking};
 use crate::smooth::SmoothConfig;
 use crate::vgae::{Autoencoder, AutoencoderConfig, CheckpointConfig, Epoch, LinkTask, Precision};
 
@@ -288,14 +288,8 @@ impl NodeClustering {
         }
 
         let begin = Instant::now();
-        let agreement = match &embedding.labels {
-            Some(labels) if labels.known() > 0 => {
-                Some(Contingency::of_known(labels, &found.labels)?.agreement()?)
-            }
-            _ => None,
-        };
-        let cut = Cut::new(&embedding.graph, &found.labels)?;
-        let (modularity, conductance) = (cut.modularity().ok(), cut.mean_conductance().ok());
+        let (agreement, modularity, conductance) =
+            measured(&embedding.graph, embedding.labels.as_ref(), &found.labels)?;
         timings.measuring = Timings::seconds(begin);
         let report = ClusterReport {
             agreement,
@@ -365,6 +359,20 @@ pub(super) fn embedding_of(h: Array2<f64>, graph: Arc<Graph>) -> NodeEmbedding {
         graph,
         labels: None,
     }
+}
+
+/// The agreement with known classes, the modularity and the mean conductance of clusters, where they are defined.
+pub(super) fn measured(
+    graph: &Graph,
+    labels: Option<&Labels>,
+    clusters: &[u32],
+) -> Result<(Option<Agreement>, Option<f64>, Option<f64>)> {
+    let agreement = match labels {
+        Some(labels) if labels.known() > 0 => Some(Contingency::of_known(labels, clusters)?.agreement()?),
+        _ => None,
+    };
+    let cut = Cut::new(graph, clusters)?;
+    Ok((agreement, cut.modularity().ok(), cut.mean_conductance().ok()))
 }
 
 /// The rows that k-means is run on.

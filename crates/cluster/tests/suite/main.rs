@@ -9,6 +9,7 @@ mod tensors;
 mod autoencoder_bad_input;
 mod autoencoder_training;
 mod bad_input;
+mod baseline;
 mod choose;
 mod determinism;
 mod egg;
