@@ -4,7 +4,7 @@
 //! From a data set to a trained model and to clusters:
 //!
 //! ```
-//! use egg_gnn::cluster::pipeline::Preset;
+//! use egg_gnn::cluster::pipeline::{Candidates, Unlabelled, choose};
 //! use egg_gnn::graph::synthetic::{CovarianceSet, karate_club};
 //! use egg_gnn::nn::Silent;
 //! use egg_gnn::pool::convolution::Gcn;
@@ -23,9 +23,9 @@
 //! assert_eq!(embedding.graphs.nrows(), 100);
 //!
 //! // And the nodes of one graph, clustered.
-//! let mut config = Preset::Paper.config();
-//! config.autoencoder_mut().epochs = 20;
-//! let found = NodeClustering::new(config)?.run(&karate_club()?, None, &mut Silent)?;
+//! let karate = karate_club()?;
+//! let choice = choose(&Unlabelled::new(&karate)?, 2, &Candidates::default(), 0, &mut Silent)?;
+//! let found = NodeClustering::new(choice.config)?.run(&karate, None, &mut Silent)?;
 //! assert_eq!(found.labels.len(), 34);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
