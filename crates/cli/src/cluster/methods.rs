@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use egg_gnn::cluster::egg::{EggConfig, Weighting};
 use egg_gnn::cluster::pipeline::{
     Baseline, Candidates, Choice, ChoiceProgress, Coordinates, Encoder, FeatureUse, Method,
-    NodeClusteringConfig, Preset, Unlabelled, choose,
+    NodeClusteringConfig, Unlabelled, choose,
 };
 use egg_gnn::cluster::vgae::Likelihood;
 use egg_gnn::geometry::RankRule;
@@ -20,21 +20,12 @@ use crate::{interrupt, progress};
 /// Eigenvectors of larger graphs take long.
 const MOST_NODES_OF_BASELINES: usize = 50_000;
 
-/// The settings, chosen for the graph or named, changed by those of the command line; and a line about what was chosen.
-pub(super) fn config(
+/// Settings with the coordinates and the number of clusters of the command line.
+fn adjusted(
+    mut config: NodeClusteringConfig,
     arguments: &Arguments,
-    data: &Data,
     clusters: usize,
-    style: Style,
-    quiet: bool,
-) -> Result<(NodeClusteringConfig, Option<String>)> {
-    let (mut config, chosen) = match arguments.preset {
-        ClusterPreset::Auto => {
-            let choice = chosen(arguments, data, clusters, style, quiet)?;
-            (choice.config, Some(line(&choice)))
-        }
-        ClusterPreset::Named(preset) => (named(preset, arguments, data)?, None),
-    };
+) -> NodeClusteringConfig {
     if let Coordinates::Egg(egg) = &mut config.coordinates {
         egg.rank = arguments.rank.unwrap_or(egg.rank);
         egg.weighting = arguments.weighting.unwrap_or(egg.weighting);
@@ -45,11 +36,20 @@ pub(super) fn config(
         });
     }
     config.clusters = Some(clusters);
-    Ok((config, chosen))
+    config
 }
 
-/// A preset's settings, changed by those of a registered data set.
-fn named(preset: Preset, arguments: &Arguments, data: &Data) -> Result<NodeClusteringConfig> {
+/// The settings of a preset, changed by those of a registered data set and of the command line; none if they are to be
+/// [chosen].
+pub(super) fn named(
+    arguments: &Arguments,
+    data: &Data,
+    clusters: usize,
+) -> Result<Option<NodeClusteringConfig>> {
+    let ClusterPreset::Named(preset) = arguments.preset else {
+        refuse_autoencoder_options(arguments)?;
+        return Ok(None);
+    };
     let mut config = preset.config();
     let entry = data.entry.map(|entry| entry.preset(preset.name()));
     if let Some(overrides) = entry.and_then(|preset| preset.clustering) {
@@ -66,11 +66,10 @@ fn named(preset: Preset, arguments: &Arguments, data: &Data) -> Result<NodeClust
         Some(LikelihoodName::Sampled) => config.autoencoder_mut().likelihood = Likelihood::NegativeSampling,
         None => {}
     }
-    Ok(config)
+    Ok(Some(adjusted(config, arguments, clusters)))
 }
 
-/// Chooses settings for the graph, without its labels.
-fn chosen(arguments: &Arguments, data: &Data, clusters: usize, style: Style, quiet: bool) -> Result<Choice> {
+fn refuse_autoencoder_options(arguments: &Arguments) -> Result<()> {
     for (option, is_there) in [
         ("--epochs", arguments.epochs.is_some()),
         ("--likelihood", arguments.likelihood.is_some()),
@@ -82,6 +81,17 @@ fn chosen(arguments: &Arguments, data: &Data, clusters: usize, style: Style, qui
             )));
         }
     }
+    Ok(())
+}
+
+/// Settings that are chosen for the graph, without its labels, and a line about them.
+pub(super) fn chosen(
+    arguments: &Arguments,
+    data: &Data,
+    clusters: usize,
+    style: Style,
+    quiet: bool,
+) -> Result<(NodeClusteringConfig, String)> {
     let bar = progress::bar(style, quiet, 0, "settings");
     bar.set_prefix(data.dataset.name().to_owned());
     let graph = Unlabelled::new(&data.dataset)?;
@@ -100,10 +110,11 @@ fn chosen(arguments: &Arguments, data: &Data, clusters: usize, style: Style, qui
         },
     );
     bar.finish_and_clear();
-    Ok(choice?)
+    let choice = choice?;
+    Ok((adjusted(choice.config, arguments, clusters), line(&choice)))
 }
 
-/// `tf_idf, lazy_walk of 12 steps (modularity 0.739, the best of 22)`.
+/// `tf_idf features, lazy_walk of 12 steps (modularity 0.739; 22 settings tried)`.
 fn line(choice: &Choice) -> String {
     let config = &choice.config;
     let features = serde_json::to_value(config.features).unwrap_or_default();

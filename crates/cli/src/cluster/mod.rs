@@ -97,14 +97,26 @@ fn cluster_all(arguments: &Arguments, data: &Data, style: Style, quiet: bool) ->
     // Before the folder is created, so that bad input leaves no empty folder.
     let clusters = check(arguments, data)?;
     check_seeds(arguments.seed, arguments.reps)?;
-    interrupt::listen();
-    let (config, chosen) = methods::config(arguments, data, clusters, style, quiet)?;
-    NodeClustering::new(config)?;
+    let named = methods::named(arguments, data, clusters)?;
+    if let Some(config) = named {
+        NodeClustering::new(config)?;
+    }
     if let Some(path) = &arguments.labels_out {
         output::check("--labels-out", path, &data.files)?;
     }
     let default = format!("{}-cluster", data.dataset.name()).to_lowercase();
     let folder = RunFolder::open(arguments.out.as_deref(), &default, arguments.resume)?;
+    interrupt::listen();
+    let (config, chosen) = match named {
+        Some(config) => (config, None),
+        None => match methods::chosen(arguments, data, clusters, style, quiet) {
+            // Nothing is kept of a choice.
+            Err(Failure::Cluster(cluster::Error::Cancelled { .. })) => {
+                return Err(folder.interrupted("nothing is"));
+            }
+            chosen => chosen.map(|(config, line)| (config, Some(line)))?,
+        },
+    };
     let trained_epochs = config.encoder.autoencoder().map(|autoencoder| autoencoder.epochs);
     if !quiet {
         style.say(format!(

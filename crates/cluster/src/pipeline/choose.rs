@@ -1,20 +1,22 @@
 //! Choosing the settings of smoothed features for a graph, without labels.
 
-use std::sync::Arc;
-
 use egg_geometry::RankRule;
+use egg_graph::Graph;
 use egg_nn::Observer;
 use egg_results::Summary;
+use ndarray::ArrayView2;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Clusterer, Coordinates, Encoder, Links, NodeClusteringConfig};
 use super::features::FeatureUse;
-use super::run::{NodeClustering, NodeEmbedding, SMOOTH_STREAM, embedding_of};
+use super::rows::Rows;
+use super::run::{NodeClustering, SMOOTH_STREAM};
 use super::unlabelled::Unlabelled;
 use crate::egg::{EggConfig, Weighting};
 use crate::error::{Error, Result, require};
+use crate::metrics::Cut;
 use crate::smooth::{Filter, SmoothConfig, Smoother};
 
 /// The settings to choose from, all combinations of them.
@@ -175,12 +177,20 @@ pub fn choose(
     let mut steps = candidates.steps.clone();
     steps.sort_unstable();
     steps.dedup();
+    for &steps in &steps {
+        let config = SmoothConfig {
+            filter: candidates.filter,
+            steps,
+            directions,
+        };
+        config.check()?;
+    }
     let mut progress = ChoiceProgress {
         done: 0,
         total: features.len() * steps.len() * coordinates.len(),
     };
     let mut tried: Vec<Candidate> = Vec::with_capacity(progress.total);
-    let single = Arc::new(dataset.graph(0)?.to_graph());
+    let single = dataset.graph(0)?.to_graph();
     for &features in features {
         let prepared = features.apply(dataset)?;
         if has_features && prepared.features().nonzeros() == 0 {
@@ -192,7 +202,7 @@ pub fn choose(
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(SMOOTH_STREAM);
         for &steps in &steps {
-            let embedding = embedding_of(smoother.embed(steps, &mut rng)?.h, Arc::clone(&single));
+            let h = smoother.embed(steps, &mut rng)?.h;
             for &coordinates in &coordinates {
                 let config = NodeClusteringConfig {
                     features,
@@ -207,7 +217,7 @@ pub fn choose(
                     clusterer: Clusterer::default(),
                     seed,
                 };
-                tried.push(scored(&embedding, config, candidates.starts)?);
+                tried.push(scored(h.view(), &single, config, candidates.starts)?);
                 progress.done += 1;
                 if observer.observe(progress).is_break() {
                     return Err(Error::Cancelled { epochs: 0 });
@@ -244,29 +254,35 @@ pub fn choose(
     })
 }
 
-/// The modularity of clusters by several starts of k-means.
-fn scored(embedding: &NodeEmbedding, config: NodeClusteringConfig, starts: usize) -> Result<Candidate> {
+/// The modularity of clusters by several starts of k-means on the coordinates of `H`.
+fn scored(
+    h: ArrayView2<'_, f64>,
+    graph: &Graph,
+    config: NodeClusteringConfig,
+    starts: usize,
+) -> Result<Candidate> {
+    let rows = Rows::new(h, false, &config.coordinates)?;
+    let clusterer = match config.clusterer {
+        Clusterer::KMeans {
+            max_iterations,
+            tolerance,
+            ..
+        } => Clusterer::KMeans {
+            starts: 1,
+            max_iterations,
+            tolerance,
+        },
+        other => other,
+    };
     let mut values = Vec::with_capacity(starts);
     for start in 0..starts as u64 {
-        let one = match config.clusterer {
-            Clusterer::KMeans {
-                max_iterations,
-                tolerance,
-                ..
-            } => Clusterer::KMeans {
-                starts: 1,
-                max_iterations,
-                tolerance,
-            },
-            other => other,
-        };
-        let clustering = NodeClustering::new(NodeClusteringConfig {
-            clusterer: one,
+        let one = NodeClustering::new(NodeClusteringConfig {
+            clusterer,
             seed: config.seed.wrapping_add(start),
             ..config
         })?;
-        let (_, report) = clustering.cluster(embedding, &config.coordinates)?;
-        values.extend(report.modularity);
+        let found = one.fit(rows.points(h), config.clusters.unwrap_or(1))?;
+        values.extend(Cut::new(graph, &found.labels)?.modularity().ok());
     }
     let summary = Summary::from_values(&values, 1);
     Ok(Candidate {

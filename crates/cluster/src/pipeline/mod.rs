@@ -31,6 +31,7 @@ mod overrides;
 mod preset;
 mod repetitions;
 mod report;
+mod rows;
 mod run;
 pub mod tune;
 mod unlabelled;

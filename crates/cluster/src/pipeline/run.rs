@@ -1,19 +1,19 @@
 //! Running a clustering, as a whole or step by step.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Instant;
 
 use candle_core::DType;
 use egg_graph::{Graph, GraphDataset, Labels};
 use egg_nn::{Observer, Silent};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::config::{Clusterer, Coordinates, Encoder, Links, NodeClusteringConfig};
 use super::event::ClusteringEvent;
 use super::report::{ClusterReport, Timings};
+use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kmeans::KMeansFit;
 use crate::metrics::{Agreement, Contingency, Cut, Ranking};
@@ -52,7 +52,7 @@ pub struct NodeEmbedding {
     pub timings: Timings,
     /// Whether `H` was computed in f32: then so is its rounding error.
     single: bool,
-    graph: Arc<Graph>,
+    graph: Graph,
     labels: Option<Labels>,
 }
 
@@ -151,7 +151,7 @@ impl NodeClustering {
             0 => Cow::Borrowed(dataset),
             _ => self.config.features.apply(dataset)?,
         };
-        let graph = Arc::new(dataset.graph(0)?.to_graph());
+        let graph = dataset.graph(0)?.to_graph();
         let mut timings = Timings {
             preparing: Timings::seconds(begin),
             ..Timings::default()
@@ -172,9 +172,15 @@ impl NodeClustering {
             return Err(Error::Cancelled { epochs: 0 });
         }
         Ok(NodeEmbedding {
+            h: found.h,
+            history: Vec::new(),
+            epoch: 0,
+            validation: None,
+            test: None,
             timings,
+            single: false,
+            graph,
             labels: dataset.node_labels().cloned(),
-            ..embedding_of(found.h, graph)
         })
     }
 
@@ -229,7 +235,7 @@ impl NodeClustering {
             timings,
             single: autoencoder.precision == Precision::Single,
             // The whole graph: measures count all edges.
-            graph: Arc::new(dataset.graph(0)?.to_graph()),
+            graph: dataset.graph(0)?.to_graph(),
             labels: dataset.node_labels().cloned(),
         })
     }
@@ -266,9 +272,9 @@ impl NodeClustering {
         };
 
         let begin = Instant::now();
-        let rows = rows(h, embedding.single, coordinates)?;
+        let rows = Rows::new(h, embedding.single, coordinates)?;
         timings.coordinates = Timings::seconds(begin);
-        let points = rows.own.as_ref().map_or(h, |rows| rows.view());
+        let points = rows.points(h);
         let dimension = points.ncols();
         if observer
             .observe(ClusteringEvent::Coordinates { dimension })
@@ -308,7 +314,7 @@ impl NodeClustering {
         Ok((found, rows.own, report))
     }
 
-    fn fit(&self, points: ArrayView2<'_, f64>, clusters: usize) -> Result<KMeansFit> {
+    pub(super) fn fit(&self, points: ArrayView2<'_, f64>, clusters: usize) -> Result<KMeansFit> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.config.seed);
         rng.set_stream(KMEANS_STREAM);
         match self.config.clusterer {
@@ -346,21 +352,6 @@ impl NodeClustering {
     }
 }
 
-/// An embedding that was not trained, without labels.
-pub(super) fn embedding_of(h: Array2<f64>, graph: Arc<Graph>) -> NodeEmbedding {
-    NodeEmbedding {
-        h,
-        history: Vec::new(),
-        epoch: 0,
-        validation: None,
-        test: None,
-        timings: Timings::default(),
-        single: false,
-        graph,
-        labels: None,
-    }
-}
-
 /// The agreement with known classes, the modularity and the mean conductance of clusters, where they are defined.
 pub(super) fn measured(
     graph: &Graph,
@@ -373,52 +364,4 @@ pub(super) fn measured(
     };
     let cut = Cut::new(graph, clusters)?;
     Ok((agreement, cut.modularity().ok(), cut.mean_conductance().ok()))
-}
-
-/// The rows that k-means is run on.
-struct Rows {
-    /// If not `H` itself.
-    own: Option<Array2<f64>>,
-    /// The shares that they have of the singular values of `H`, and of the squares.
-    captured: f64,
-    captured_squares: f64,
-}
-
-fn rows(h: ArrayView2<'_, f64>, single: bool, coordinates: &Coordinates) -> Result<Rows> {
-    if h.iter().all(|x| *x == 0.0) {
-        return Err(Error::ZeroEmbedding { nodes: h.nrows() });
-    }
-    let whole = |own| Rows {
-        own,
-        captured: 1.0,
-        captured_squares: 1.0,
-    };
-    Ok(match coordinates {
-        Coordinates::Plain {
-            normalise_rows: false,
-        } => whole(None),
-        Coordinates::Plain { normalise_rows: true } => {
-            let mut rows = h.to_owned();
-            for mut row in rows.axis_iter_mut(Axis(0)) {
-                let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-                if length > 0.0 {
-                    row /= length;
-                }
-            }
-            whole(Some(rows))
-        }
-        Coordinates::Egg(egg) => {
-            let egg = egg.check()?;
-            #[expect(clippy::cast_possible_truncation, reason = "it was f32 before")]
-            let found = match single {
-                true => egg.embed(h.mapv(|x| x as f32).view())?,
-                false => egg.embed(h)?,
-            };
-            Rows {
-                own: Some(found.coordinates),
-                captured: found.choice.captured,
-                captured_squares: found.captured_squares,
-            }
-        }
-    })
 }

@@ -1,6 +1,11 @@
 //! Settings that are chosen for a graph.
 
-use egg_cluster::pipeline::{Candidates, Choice, FeatureUse, NodeClustering, Unlabelled, choose};
+use std::ops::ControlFlow;
+
+use egg_cluster::pipeline::{
+    Candidates, Choice, ChoiceProgress, FeatureUse, NodeClustering, Unlabelled, choose,
+};
+use egg_cluster::smooth::Filter;
 use egg_cluster::{Error, Silent};
 use egg_graph::synthetic::{BlockModel, karate_club};
 use egg_graph::{Features, Graph, GraphDataset, Labels};
@@ -85,6 +90,50 @@ fn the_same_bits_on_one_thread_and_on_four() {
         })
     };
     assert_eq!(on(1), on(4));
+}
+
+#[test]
+fn a_choice_is_cancelled_after_the_candidate_at_hand() {
+    let graph = Unlabelled::new(&blocks()).unwrap();
+    let mut seen = 0;
+    let observer = &mut |progress: ChoiceProgress| {
+        seen = progress.done;
+        ControlFlow::Break(())
+    };
+    let cancelled = choose(&graph, 4, &Candidates::default(), 0, observer);
+    assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
+    assert_eq!(seen, 1);
+}
+
+#[test]
+fn candidates_out_of_range_are_refused() {
+    let graph = Unlabelled::new(&karate_club().unwrap()).unwrap();
+    let default = Candidates::default;
+    for candidates in [
+        Candidates {
+            steps: vec![],
+            ..default()
+        },
+        Candidates {
+            steps: vec![1 << 40],
+            ..default()
+        },
+        Candidates {
+            ranks: vec![0],
+            ..default()
+        },
+        Candidates {
+            starts: 0,
+            ..default()
+        },
+        Candidates {
+            filter: Filter::PageRank(2.0),
+            ..default()
+        },
+    ] {
+        let refused = choose(&graph, 2, &candidates, 0, &mut Silent);
+        assert!(matches!(refused, Err(Error::Setting { .. })), "{candidates:?}");
+    }
 }
 
 #[test]

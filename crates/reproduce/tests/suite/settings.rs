@@ -53,7 +53,7 @@ fn cells_are_those_of_the_records() {
 fn clusterings_are_those_of_the_records() {
     for name in ["Cora", "Citeseer"] {
         let Some(dataset) = find(name) else { return };
-        for preset in ["paper", "paper-sampled", "tuned"] {
+        for preset in ["paper", "paper-sampled", "tuned", "auto"] {
             let file = results().join(format!("cluster/{}-{preset}.json", name.to_lowercase()));
             let record: ClusterRecord = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
             let preset: PresetName = preset.parse().unwrap();
